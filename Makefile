@@ -1,0 +1,58 @@
+# The Receive Path. Every target says what it does, stops at the first error and can be run again.
+#   make book          the pages          make test       every quick test
+#   make help          the rest
+.DEFAULT_GOAL := help
+.PHONY: help setup engine browser book test test-all lint lab serve bench fuzz wasm clean
+MAKEFLAGS += --no-print-directory
+
+# PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
+PYTHON ?=
+PORT ?= 8000
+MINUTES ?= 5
+RUN := .venv/bin/python
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup:  ## .venv with the pinned requirements
+	@python=$$(sh book/build/find_python.sh "$(PYTHON)") && "$$python" -m book.build.environment
+
+engine: setup  ## the simulation compiled ahead, so that no page waits for it
+	@$(RUN) -m book.build.engine
+
+browser: setup  ## a browser for the tests
+	@$(RUN) -m book.build.browser
+
+book: engine  ## the book, as pages that need no network and no server
+	@$(RUN) -m book.build.pages
+
+lint: setup  ## style and types
+	@echo "ruff and mypy"
+	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m mypy
+
+test: lint browser book  ## every quick test, in under 10 minutes
+	@$(RUN) -m pytest
+
+test-all: browser book  ## the slow tests, which make test leaves out
+	@$(RUN) -m pytest -m slow
+
+lab: engine  ## JupyterLab on notebook twins of the pages
+	@$(RUN) -m book.build.twins --lab
+
+serve: book  ## the built pages on http://localhost:8000 (PORT=8000)
+	@$(RUN) -m book.build.serve $(PORT)
+
+bench: engine browser  ## speed, as a table and as bench.json
+	@$(RUN) -m tests.bench --json bench.json
+
+fuzz: engine  ## engines against each other on random programs (MINUTES=5)
+	@$(RUN) -m tests.sim.fuzz --minutes $(MINUTES)
+
+wasm: setup  ## the WebAssembly module, after a change of the engine
+	@$(RUN) -m sim.wasm.compile
+
+clean:  ## all that make has made, .venv included
+	@echo "removing .venv, _build, lab and caches"
+	@rm -rf .venv _build lab bench.json .pytest_cache .mypy_cache .ruff_cache .hypothesis .numba_cache *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The book's pages, and the two packages beside them: ``build`` makes the book, ``course`` checks notebooks."""
