@@ -1,0 +1,63 @@
+"""Executed outputs that are never stale.
+
+The executor keeps the outputs of a notebook whose cells are the same as last time; it does not see that a
+module which the cells call has changed.  So the folder that it keeps them in is named after a hash of
+all that a cell can reach, and Sphinx reads every page again when that hash is another one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+ROOT = Path(__file__).resolve().parents[3]
+CACHE = ".jupyter_cache-"
+PAGE_SUFFIXES = {".md", ".ipynb"}  # a page's own text is compared by the executor, cell by cell
+
+
+def reachable(root: Path) -> list[Path]:
+    """Files other than pages that a cell can import or read, in a fixed order."""
+    found = [root / "requirements.txt", root / "constraints.txt"]
+    for room in ("sim", "widgets", "chapters", "book/course"):
+        for path in (root / room).rglob("*"):
+            hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
+            page = room == "chapters" and path.suffix in PAGE_SUFFIXES
+            if path.is_file() and not hidden and not page:
+                found.append(path)
+    return sorted(path for path in found if path.exists())
+
+
+def code_hash(root: Path = ROOT) -> str:
+    """Hash of the files that :func:`reachable` finds and of the Python that runs the cells."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in reachable(root):
+        digest.update(f"{path.relative_to(root)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def prepare(app: Sphinx, config: Config) -> None:
+    """Give kernels an absolute import path and key the folder of kept outputs."""
+    # Kernels inherit the environment, and they run in the page's folder: the path has to be absolute.
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{ROOT}{os.pathsep}{before}" if before else str(ROOT)
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    config.receive_path_code = code_hash()
+    folder = Path(app.outdir).parent / f"{CACHE}{config.receive_path_code}"
+    config.nb_execution_cache_path = str(folder)
+    for old in folder.parent.glob(f"{CACHE}*"):
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def connect(app: Sphinx) -> None:
+    """Run before myst-nb looks at its configuration."""
+    app.add_config_value("receive_path_code", "", "env", types=[str])
+    app.connect("config-inited", prepare, priority=100)

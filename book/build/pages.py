@@ -1,0 +1,54 @@
+"""Builds the book: every notebook executed, every warning an error, one file to open at the end."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from .places import BUILD, HTML, ROOT
+from .report import Refusal, run, say
+
+TOC = Path("book/_toc.yml")
+BUILDER = "from jupyter_book.cli.main import main; main()"  # the command's script dies when a clone is moved
+
+
+def command(root: Path = ROOT) -> list[str]:
+    """The builder's command line; jupyter-book 1.x finds a table of contents below the root only if told."""
+    return [sys.executable, "-c", BUILDER, "build", str(root), "--toc", str(root / TOC), "-W", "-n",
+            "--keep-going", "-q"]
+
+
+def build(root: Path = ROOT) -> None:
+    """Build the pages below ``root``; a failed build leaves no page that could be taken for a good one."""
+    started = time.monotonic()
+    say("building the book (the first time runs every notebook: a few minutes)")
+    done = subprocess.run(command(root), cwd=root, stdin=subprocess.DEVNULL, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode or not (root / "_build/html/index.html").exists():
+        print(done.stdout, end="", flush=True)
+        # Sphinx counts a warning only in the build that reads the page: a second try would seem to pass.
+        for left in ("html", ".doctrees"):
+            shutil.rmtree(root / "_build" / left, ignore_errors=True)
+        raise Refusal("the book was not built: the lines above with WARNING or ERROR say why")
+    say(f"built in {time.monotonic() - started:.0f} s")
+
+
+def main() -> None:
+    """Build, from nothing if asked, and name the file to open."""
+    parser = argparse.ArgumentParser(prog="python -m book.build.pages", description=__doc__)
+    parser.add_argument("--from-nothing", action="store_true", help="forget all outputs and pages first")
+    options = parser.parse_args()
+    if not (ROOT / TOC).exists():
+        raise Refusal(f"{TOC} is missing: this is not a whole clone")
+    if options.from_nothing:
+        shutil.rmtree(BUILD, ignore_errors=True)
+    build()
+    say(f"open {(HTML / 'index.html').as_uri()}")
+
+
+if __name__ == "__main__":
+    run(main)
