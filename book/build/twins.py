@@ -1,0 +1,120 @@
+"""Notebook twins: an ``.ipynb`` below ``lab/`` for each page, to read, run and change in JupyterLab.
+
+The pages are the source; a twin is made from them anew each time, so work is saved under another name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from jupyter_cache import get_cache
+from nbformat import NotebookNode
+from pybtex.database import Entry, parse_file
+
+from .places import BUILD, LAB, ROOT
+from .plain import Page
+from .report import run, say
+
+ROOMS = ("book", "chapters")
+ASSETS = {".svg", ".png", ".json", ".csv"}
+LINK = re.compile(r"(\]\([^()\s:]+)\.md((?:#[^()\s]*)?\))")
+
+
+def pages(root: Path = ROOT) -> list[Path]:
+    """The pages that the table of contents lists, in order."""
+    listed = re.findall(r"^\s*-?\s*(?:file|root):\s*(\S+)", (root / "book/_toc.yml").read_text(), re.MULTILINE)
+    return [root / f"{name}.md" for name in listed]
+
+
+def label(entry: Entry) -> str:
+    """Author and year of a bibliography entry, linked where it has an address."""
+    people = [" ".join(person.last_names) for person in entry.persons.get("author", [])]
+    who = people[0] if people else entry.fields.get("title", entry.key)
+    more = " et al." if len(people) > 2 else f" and {people[1]}" if len(people) == 2 else ""
+    words = f"{who}{more} {entry.fields.get('year', '')}".replace("{", "").replace("}", "").strip()
+    return f"[{words}]({entry.fields['url']})" if "url" in entry.fields else words
+
+
+def citations(root: Path = ROOT) -> dict[str, str]:
+    """Markdown for each key of the bibliographies."""
+    found: dict[str, str] = {}
+    for path in sorted((root / "book").glob("*.bib")):
+        found.update({key: label(entry) for key, entry in parse_file(str(path)).entries.items()})
+    return found
+
+
+def glued(notebook: NotebookNode, build: Path = BUILD) -> dict[str, str]:
+    """Text of the values that the page computed when the book was last built; empty before that."""
+    for folder in build.glob(".jupyter_cache-*"):
+        cache = get_cache(str(folder))
+        try:
+            executed = cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk).nb
+        except KeyError:
+            continue
+        found: dict[str, str] = {}
+        for cell in executed.cells:
+            for output in cell.get("outputs", []):
+                name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+                data: dict[str, Any] = output.get("data", {})
+                prefix = "application/papermill.record/"
+                text = data.get("text/plain", data.get(f"{prefix}text/plain"))
+                if name and isinstance(text, str):
+                    found[name] = text.strip("'\"")
+        return found
+    return {}
+
+
+def twin(page: Path, cited: dict[str, str], root: Path = ROOT) -> NotebookNode:
+    """The notebook of one page, its text as plain Markdown, its outputs left out."""
+    notebook = jupytext.read(page, fmt="md:myst")
+    depth = len(page.relative_to(root).parts) - 1
+    plain = Page(cited=cited, glued=glued(notebook, root / "_build"), depth=depth)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = LINK.sub(r"\1.ipynb\2", plain.text(cell.source))
+        else:  # a tag that only the book's builder knows
+            cell.metadata.pop("mystnb", None)
+    notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
+    notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return notebook
+
+
+def write(root: Path = ROOT, lab: Path = LAB) -> list[Path]:
+    """Write all twins and the pictures that they show; a reader's own files in the folder stay."""
+    cited = citations(root)
+    written = []
+    for page in pages(root):
+        target = lab / page.relative_to(root).with_suffix(".ipynb")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(twin(page, cited, root), target)
+        written.append(target)
+    for room in ROOMS:
+        for asset in (root / room).rglob("*"):
+            if asset.suffix in ASSETS and not {"vendor", "static"} & set(asset.parts):
+                copy = lab / asset.relative_to(root)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(asset, copy)
+    return written
+
+
+def main() -> None:
+    """Write the twins; with ``--lab`` open JupyterLab on them."""
+    parser = argparse.ArgumentParser(prog="python -m book.build.twins", description=__doc__)
+    parser.add_argument("--lab", action="store_true", help="open JupyterLab on the twins")
+    options = parser.parse_args()
+    written = write()
+    say(f"{len(written)} notebooks in {LAB.relative_to(ROOT)}/ (made anew each time: save yours under another name)")
+    if options.lab:
+        subprocess.run([sys.executable, "-m", "jupyterlab", "--ServerApp.root_dir", str(LAB)], check=False)
+
+
+if __name__ == "__main__":
+    run(main)
