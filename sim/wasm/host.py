@@ -140,8 +140,11 @@ class WasmEngine:
             If the arena is larger than 64 MB, or the engine refuses the spec by an exception.
         """
         home = Home(self.path, np.ascontiguousarray(spec, np.int64))
-        home.resize(home.call(0))
-        home.call(0)
+        # The engine may need a small arena to find out how large one it needs.
+        while (words := home.call(0)) != home.words:
+            if words < home.words:
+                raise WasmError(f"the engine refuses this spec ({words})")
+            home.resize(words)
         return np.asarray(home)
 
     def run(self, arena: Words, steps: int) -> int:

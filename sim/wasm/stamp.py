@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Final
 
+from sim import source_hash
+
 from . import object as wasm_object
 
 TITLE: Final = "receive-path"
@@ -20,18 +22,10 @@ COMPILER: Final = (HERE / "lower.py", HERE / "object.py")
 REMEDY: Final = "run `python -m sim.wasm.compile`"
 
 
-def digest(paths: list[Path]) -> str:
-    """SHA-256 over names and texts, in the order of the names; line ends do not count."""
-    total = hashlib.sha256()
-    for path in sorted(paths, key=lambda one: one.name):
-        text = path.read_bytes().replace(b"\r\n", b"\n")
-        total.update(f"{path.name} {len(text)}\n".encode() + text)
-    return total.hexdigest()
-
-
 def current(sources: Path = SOURCES) -> dict[str, str]:
-    """Hashes of the sources as they are now: the engine's modules, and those that make it WebAssembly."""
-    return {"sources": digest(list(sources.glob("*.py"))), "compiler": digest(list(COMPILER))}
+    """Hashes as they are now: of the engine's sources, and of the modules that make them WebAssembly."""
+    compiler = hashlib.sha256(b"\0".join(path.read_bytes() for path in COMPILER)).hexdigest()
+    return {"sources": source_hash(sources), "compiler": compiler[:16]}
 
 
 def encode(stamp: dict[str, str]) -> bytes:

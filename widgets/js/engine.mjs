@@ -51,13 +51,14 @@ export class Engine {
     this.#at = Math.ceil((this.#spec.at + spec.byteLength) / 64) * 64;
     this.#grow(this.#at);
     new BigInt64Array(this.#memory.buffer, this.#spec.at, spec.length).set(spec);
-    const words = this.#call(0);
-    if (words < 1) throw new RangeError(`the engine refuses this spec (${words})`);
-    if (words > Engine.LARGEST) throw new RangeError(`the arena needs ${Math.ceil(words / 131072)} MB, more than 64 MB`);
-    this.#grow(this.#at + words * 8);
-    this.#words = words;
-    this.arena.fill(0n);
-    this.#call(0);
+    // The engine may need a small arena to find out how large one it needs.
+    let words;
+    while ((words = this.#call(0)) !== this.#words) {
+      if (words < this.#words) throw new RangeError(`the engine refuses this spec (${words})`);
+      if (words > Engine.LARGEST) throw new RangeError(`the arena needs ${Math.ceil(words / 131072)} MB, more than 64`);
+      this.#grow(this.#at + words * 8);
+      this.#words = words;
+    }
     return words;
   }
 

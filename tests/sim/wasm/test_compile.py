@@ -67,14 +67,6 @@ def test_a_changed_added_or_renamed_source_makes_the_module_stale(toy_module: Pa
     assert stamp.complaint(toy_module, sources) is not None
 
 
-def test_line_ends_do_not_make_the_module_stale(toy_module: Path, tmp_path: Path) -> None:
-    sources = tmp_path / "engine"
-    shutil.copytree(Path(__file__).parent, sources, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in sources.glob("*.py"):
-        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert stamp.complaint(toy_module, sources) is None
-
-
 def test_a_missing_or_damaged_module_is_said_to_be(toy_module: Path, tmp_path: Path) -> None:
     assert "is missing" in str(stamp.complaint(tmp_path / "none.wasm"))
     short = tmp_path / "short.wasm"

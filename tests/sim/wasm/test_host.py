@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import json
 import subprocess
 from pathlib import Path
@@ -15,15 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sim.wasm.host import LARGEST_ARENA, WasmEngine, WasmError
-from tests.sim.wasm import toy
+from tests.sim.wasm import page, toy
 from tests.sim.wasm.conftest import Native
 
 Words = npt.NDArray[np.int64]
 
 WORD = st.integers(-(2**63), 2**63 - 1)
 SEED = st.integers(1, 2**32 - 1)
-PAGE_HOST = Path(__file__).parents[3] / "widgets" / "js" / "engine.mjs"
-HERE = Path(__file__).parent
 
 
 def image(
@@ -122,33 +119,19 @@ def test_a_missing_module_says_how_to_make_it(tmp_path: Path) -> None:
 def test_the_page_host_agrees_with_native_and_rebuilds_after_growth(
     node: str, native: Native, toy_module: Path, tmp_path: Path
 ) -> None:
-    slices, reset_after = [1, 49_999, 50_000, 120_001], 1
-    rng = np.random.default_rng(3)
-    specs = [
-        image(
-            int(cells),
-            int(rng.integers(-(2**62), 2**62)),
-            int(rng.integers(1000)),
-            int(rng.integers(1, 2**32)),
-            10**6,
-        )
-        for cells in (10, 200_000, 50, 1_000_000, 3_000)
+    slices: list[page.Slice] = [
+        (1, None, False),
+        (49_999, None, True),
+        (50_000, 10**7, False),
+        (120_001, None, False),
     ]
-    case = tmp_path / "case.json"
-    text = [[str(word) for word in spec] for spec in specs]
-    case.write_text(json.dumps({"specs": text, "slices": slices, "reset_after": reset_after}))
-    command = [node, str(HERE / "run_engine.mjs"), str(PAGE_HOST), str(toy_module), str(case)]
-    done = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    rng = np.random.default_rng(3)
+    sizes = (10, 200_000, 50, 1_000_000, 3_000)
+    specs = [image(n, int(rng.integers(2**62)), int(rng.integers(99)), 1 + n, 10**6) for n in sizes]
+    done = page.in_page(node, toy_module, specs, slices, toy.AT_UNTIL, tmp_path)
     assert set(done["stamp"]) == {"sources", "compiler", "numba", "llvmlite"}
     for spec, answer in zip(specs, done["answers"], strict=True):
-        arena = native.build(spec)
-        assert answer["words"] == len(arena)
-        assert answer["built"] == hashlib.sha256(arena.tobytes()).hexdigest()
-        for index, steps in enumerate(slices):
-            assert answer["statuses"][index] == native.run(arena, steps)
-            if index == reset_after:
-                native.reset(arena)
-            assert answer["hashes"][index] == hashlib.sha256(arena.tobytes()).hexdigest()
+        assert answer == page.in_python(native, spec, slices, toy.AT_UNTIL)
 
 
 def test_a_worker_drops_a_run_between_slices_when_another_is_wanted(
@@ -161,9 +144,9 @@ def test_a_worker_drops_a_run_between_slices_when_another_is_wanted(
         files[-1].write_text(json.dumps([str(word) for word in spec]))
     command = [
         node,
-        str(HERE / "run_worker.mjs"),
-        str(PAGE_HOST),
-        str(HERE / "example_worker.js"),
+        str(page.HERE / "run_worker.mjs"),
+        str(page.HOST),
+        str(page.HERE / "example_worker.js"),
         str(toy_module),
     ]
     done = subprocess.run(
