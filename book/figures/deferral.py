@@ -34,7 +34,8 @@ def rates(runs: Runs) -> Table:
     rows: list[list[Cell]] = []
     for payload, (before, after) in runs.items():
         for arm, run in (("before", before), ("after", after)):
-            rows.append([f"{payload}, {arm}", span(run.gbps), span(run.mpps, 2), run.cpu["softirq"], run.cpu["reader"]])
+            busy = run.cpu["softirq"], run.cpu["reader"]
+            rows.append([f"{payload}, {arm}", span(run.gbps), span(run.mpps, 2), *busy])
         rows.append([f"{payload}, gain", f"{after.gbps.mean - before.gbps.mean:+.1f}", None, None, None])
     columns = ["payload", "Gbit/s (95 % interval)", "M packets/s", "softirq CPU, %", "reader CPU, %"]
     return Table("The patch switched off and on, simulated", columns, rows)
