@@ -1,0 +1,22 @@
+"""Interactive figures of the book: live with a kernel, and without one on a page read from a file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from widgets.line_cost import LineCost
+    from widgets.receive_path_lab import ReceivePathLab
+
+__all__ = ["LineCost", "ReceivePathLab"]
+
+_HOME = {"LineCost": "line_cost", "ReceivePathLab": "receive_path_lab"}
+
+
+def __getattr__(name: str) -> Any:
+    # Late, so that the book's build can take the page's script without loading Jupyter or the engine.
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

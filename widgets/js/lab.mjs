@@ -1,0 +1,230 @@
+// The receive-path lab: move a switch, and both arms of a patch run again, here or in a kernel.
+
+import { drawArm } from "./chart.mjs";
+import { palette as makePalette } from "./colours.mjs";
+import { control, parse } from "./controls.mjs";
+import { h, onWidth, s, uid } from "./dom.mjs";
+import { createRuns } from "./runs.mjs";
+import { format, interval, ticks } from "./scales.mjs";
+import { command, copy, csv, download, readAddress, writeAddress } from "./share.mjs";
+import { table } from "./table.mjs";
+
+const FIRST = 6; // knobs in sight; the others are one click away
+const ARMS = [0, 1];
+const NAMES = ["Before", "After"];
+
+const change = (a, b) => (a === b ? "none" : a ? `${b >= a ? "+" : "−"}${format(Math.abs((100 * (b - a)) / a))} %` : "no ratio");
+
+function render({ model, el }) {
+  const sidecar = model.get("sidecar");
+  const arm = model.get("arm");
+  const onPage = model.host === "page";
+  const knobs = sidecar.knobs.filter((k) => k.name !== arm);
+  const seedKnob = { name: "seed", kind: "int", low: 1, high: 1_000_000, step: 1, default: 1 };
+  const addressed = [...knobs, seedKnob];
+  const headline = sidecar.metrics[0].name;
+  const roles = sidecar.roles.map((r) => r.name);
+  const colours = makePalette(sidecar.symbols, sidecar.layers, uid("fill"));
+  const values = {};
+  for (const k of addressed) values[k.name] = model.get(k.name) ?? k.default;
+  if (onPage) Object.assign(values, readAddress(sidecar.scenario, addressed));
+
+  const summary = h("p", { class: "rp-summary", role: "status", "aria-live": "polite" });
+  const mark = h("p", { class: "rp-mark" });
+  const said = h("span", { class: "rp-said", role: "status" });
+  const pictures = ARMS.map(() => h("div", { class: "rp-picture" }));
+  const evidence = ARMS.map(() => h("div", { class: "rp-evidence" }));
+  const numbers = h("div", { class: "rp-numbers" });
+  const commandText = h("code", { class: "rp-command" });
+  let results = [null, null];
+  let width = 320;
+  let settled = false;
+
+  // --- controls -------------------------------------------------------------------------------------
+  const controls = {};
+  const acts = knobs.filter((k) => k.effect === "acts" || k.effect === undefined);
+  const inert = knobs.filter((k) => !acts.includes(k));
+  for (const k of addressed) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
+  const group = (title, list, open) =>
+    list.length > 0 && h("details", { class: "rp-more", open }, h("summary", null, title),
+      h("div", { class: "rp-controls" }, list.map((k) => controls[k.name].node)));
+
+  function move(changes) {
+    Object.assign(values, changes);
+    for (const name of Object.keys(changes)) {
+      controls[name].set(values[name]);
+      model.set(name, values[name]);
+    }
+    if (onPage) writeAddress(sidecar.scenario, addressed, values);
+    said.textContent = "";
+    runs.ask(values);
+  }
+
+  const defaults = () => Object.fromEntries(addressed.map((k) => [k.name, k.default]));
+  const settings = (sidecar.thread_settings ?? []).map((setting) =>
+    h("button", { type: "button", class: "rp-setting", onclick: () => move({ ...defaults(), ...without(setting.knobs) }) },
+      setting.label));
+  const without = (set) => Object.fromEntries(Object.entries(set).filter(([name]) => name in controls));
+
+  // --- what is shown --------------------------------------------------------------------------------
+  // Reported figures that were stated for the knobs as they are now.
+  function reportedFor(side) {
+    return (sidecar.reported ?? []).filter((row) =>
+      knobs.concat({ name: arm }).every((k) => {
+        const now = results[side].knobs[k.name];
+        const then = row.knobs?.[k.name] ?? k.default;
+        return k.name === arm ? row.knobs?.[arm] === side : String(now) === String(then);
+      }));
+  }
+
+  function simulated(row, result) {
+    if (row.metric) return result.metrics[row.metric]?.mean;
+    if (row.symbol) return result.profile[row.cpu]?.[row.symbol] ?? 0;
+    return row.cpu ? result.cpu[row.cpu] : undefined;
+  }
+
+  const words = (side) => {
+    const r = results[side];
+    const top = roles.map((role) => {
+      const first = Object.entries(r.profile[role]).sort((a, b) => b[1] - a[1])[0];
+      return `${role} busy ${format(r.cpu[role])} %${first ? `, most in ${first[0]} (${format(first[1])} %)` : ""}`;
+    });
+    const m = r.metrics[headline];
+    return `${NAMES[side]} the patch: ${interval(m)} ${m.unit}; ${top.join("; ")}.`;
+  };
+
+  function draw() {
+    if (!results[0] || !results[1]) return;
+    const reported = ARMS.map(reportedFor);
+    const rates = reported.map((rows) => rows.filter((row) => row.metric === headline));
+    const most = Math.max(...ARMS.map((a) => results[a].metrics[headline].high ?? results[a].metrics[headline].mean),
+      ...rates.flat().map((row) => row.reported));
+    const high = ticks(most * 1.02).at(-1);
+    for (const side of ARMS) {
+      const one = { result: results[side], reported: rates[side], words: words(side) };
+      pictures[side].replaceChildren(drawArm(one, width, high, headline, roles, colours));
+      evidence[side].replaceChildren(...reported[side].map((row) => proof(row, results[side])));
+    }
+    mark.textContent =
+      `${runs.where()} · engine ${String(sidecar.engine_hash).slice(0, 12)} · seed ${values.seed} · ` +
+      (settled ? `${results[0].replications} replications, 95 % intervals` : "refining, no interval yet");
+    el.dataset.settled = settled;
+    if (!settled) return;
+    numbers.replaceChildren(metricTable(), profileTable());
+    commandText.textContent = commands();
+    const [a, b] = ARMS.map((side) => results[side].metrics[headline]);
+    summary.textContent = `${words(0)} ${words(1)} Change: ${change(a.mean, b.mean)}.`;
+  }
+
+  // What a number rests on, opened with one click or key.
+  function proof(row, result) {
+    const now = simulated(row, result);
+    return h("details", { class: `rp-proof rp-role-${row.role}` },
+      h("summary", null, `${row.figure}: reported ${format(row.reported)} ${row.unit}`,
+        now === undefined ? "" : `, here ${format(now)}`, " ", h("span", { class: "rp-role" }, row.role)),
+      h("p", null, row.source), row.note ? h("p", null, row.note) : "");
+  }
+
+  const metricRows = () =>
+    sidecar.metrics.map((m) => {
+      const [a, b] = ARMS.map((side) => results[side].metrics[m.name]);
+      return [`${m.name}${m.unit ? `, ${m.unit}` : ""}`, interval(a), interval(b), change(a.mean, b.mean)];
+    });
+  const metricTable = () => table("Both arms in numbers: mean and 95 % interval", ["metric", ...NAMES, "change"], metricRows());
+
+  function profileTable() {
+    const share = (role, side, name) => results[side].profile[role][name] ?? 0;
+    const rows = sidecar.symbols
+      .map((name) => ({ name, parts: roles.flatMap((role) => ARMS.map((side) => share(role, side, name))) }))
+      .filter(({ parts }) => Math.max(...parts) >= 0.05)
+      .sort((a, b) => Math.max(...b.parts) - Math.max(...a.parts));
+    const columns = roles.flatMap((role) => NAMES.map((n) => `${role}, ${n.toLowerCase()}`));
+    return table("CPU time by kernel symbol, % of the CPU's time", ["symbol", "layer", ...columns],
+      rows.map(({ name, parts }) => [[colours.swatch(name), " ", h("code", null, name)], colours.layer(name),
+        ...parts.map((v) => (v ? format(v) : "0"))]));
+  }
+
+  // --- what leaves ----------------------------------------------------------------------------------
+  const commands = () =>
+    ARMS.map((side) => command(sidecar.scenario, sidecar.knobs, { ...values, [arm]: side }, values.seed,
+      model.get("replications"))).join("\n");
+
+  function csvRows() {
+    const rows = [["arm", "kind", "cpu", "name", "mean", "low", "high", "unit"]];
+    for (const side of ARMS) {
+      const r = results[side];
+      const name = `${arm}=${side}`;
+      for (const [k, m] of Object.entries(r.metrics)) rows.push([name, "metric", "", k, m.mean, m.low, m.high, m.unit]);
+      for (const role of roles) {
+        rows.push([name, "cpu", role, "busy", r.cpu[role], "", "", "%"]);
+        for (const [k, v] of Object.entries(r.profile[role])) rows.push([name, "profile", role, k, v, "", "", "%"]);
+      }
+    }
+    for (const [k, v] of Object.entries(values)) rows.push(["both", "knob", "", k, v, "", "", ""]);
+    rows.push(["both", "engine", "", sidecar.engine_hash, "", "", "", ""]);
+    return rows;
+  }
+
+  const button = (label, onclick) => h("button", { type: "button", onclick }, label);
+  const actions = h("div", { class: "rp-actions" },
+    button("Reset", () => move(defaults())),
+    button("Copy as a command", async () => {
+      said.textContent = (await copy(commands())) ? "Copied." : "The browser refused: copy the command below.";
+      shown.open = true;
+    }),
+    button("Download CSV", () => results[0] && download(`${sidecar.scenario}.csv`, "text/csv", csv(csvRows()))),
+    said);
+  const shown = h("details", { class: "rp-more" }, h("summary", null, "The same run as a command"), h("pre", { tabindex: "0" }, commandText));
+
+  // --- the whole ------------------------------------------------------------------------------------
+  const title = uid("title");
+  el.classList.add("rp");
+  el.append(h("section", { class: "rp-lab", "aria-labelledby": title },
+    s("svg", { width: 0, height: 0, class: "rp-defs", "aria-hidden": "true" }, colours.defs(sidecar.symbols)),
+    h("h3", { id: title, class: "rp-title" }, `Receive-path lab: ${sidecar.scenario}, `, h("code", null, arm)),
+    settings.length > 0 && h("div", { class: "rp-settings", role: "group", "aria-label": "Settings of the thread" }, settings),
+    h("div", { class: "rp-controls" }, acts.slice(0, FIRST).map((k) => controls[k.name].node)),
+    group("More switches, and the seed", [...acts.slice(FIRST), seedKnob]),
+    group("Switches that do nothing here, and why", inert),
+    h("div", { class: "rp-arms" }, ARMS.map((side) => h("div", { class: "rp-arm" },
+      h("h4", null, `${NAMES[side]} `, h("code", null, `${arm}=${side}`)), pictures[side], evidence[side]))),
+    h("ul", { class: "rp-legend", "aria-label": "Layers of the receive path" },
+      colours.layers.map((name) => h("li", null, colours.swatch(colours.example(name)), " ", name))),
+    summary, mark, actions, shown,
+    h("details", { class: "rp-more", open: true }, h("summary", null, "All numbers"), numbers)));
+
+  const runs = createRuns({
+    model, sidecar, arm,
+    show(next, done) {
+      results = next;
+      settled = done;
+      draw();
+      el.dispatchEvent(new CustomEvent("rp-drawn"));
+    },
+    failed(reason, before) {
+      if (before) el.dispatchEvent(new CustomEvent("rp-failed", { detail: reason }));
+      summary.textContent = `No result for these knobs: ${reason}.`;
+    },
+  });
+  for (const k of addressed) {
+    controls[k.name].set(values[k.name]);
+    model.on(`change:${k.name}`, () => {
+      const value = parse(k, model.get(k.name));
+      if (value === undefined || String(value) === String(values[k.name])) return;
+      values[k.name] = value;
+      controls[k.name].set(value);
+      runs.ask(values);
+    });
+  }
+  const unwatch = onWidth(pictures[0], (w) => {
+    width = w;
+    draw();
+  });
+  runs.ask(values);
+  return () => {
+    unwatch();
+    runs.close();
+  };
+}
+
+export default { render };

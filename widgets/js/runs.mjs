@@ -1,0 +1,131 @@
+// Which engine answers a move, and when: a short run for the first picture, then replications with intervals.
+// With a kernel its Numba engine gives the intervals; if it is silent, WebAssembly does, and `where` says so.
+
+import { createPool, refusal } from "./pool.mjs";
+import { combine } from "./reduce.mjs";
+
+const PATIENCE = 3000; // ms until a kernel that does not answer is given up for this move
+const FIRST_PICTURE = 150; // ms for which a first picture is let finish though a later move is there
+
+export function createRuns({ model, sidecar, arm, show, failed }) {
+  const replications = model.get("replications") ?? 5;
+  let live = false;
+  let owed = false; // the kernel has not yet answered what it was sent
+  let main = false;
+  let answeredBy = "WebAssembly, in this page";
+  let values = null;
+  let ticket = 0;
+  let began = 0;
+  let waiting = null;
+  let timer = 0;
+  let late = 0;
+  let shown = false;
+  let quick = [];
+  let samples = [[], []];
+
+  const knobsOf = (side) => {
+    const out = { ...values, [arm]: side };
+    delete out.seed;
+    return out;
+  };
+  const about = (side) => ({ knobs: knobsOf(side), seed: values.seed });
+
+  function jobs(side, full) {
+    const base = { arm: side, values: knobsOf(side) };
+    const first = { ...base, seed: values.seed, warm: sidecar.quick_warm_ps ?? 0, until: sidecar.quick_until_ps, quick: true };
+    const rest = [];
+    for (let i = 0; full && i < replications; i++)
+      rest.push({ ...base, seed: values.seed + i, warm: sidecar.warm_ps, until: sidecar.until_ps, quick: false });
+    return [first, ...rest];
+  }
+
+  // Shows what is there: full replications where both arms have some, else the first picture.
+  function update() {
+    const least = Math.min(samples[0].length, samples[1].length);
+    const sets = least ? samples.map((list) => list.slice(0, least)) : quick.map((one) => [one]);
+    if (!sets[0]?.[0] || !sets[1]?.[0]) return;
+    const done = least === replications;
+    if (least) answeredBy = main ? "WebAssembly, in this page without a worker" : "WebAssembly, in this page";
+    shown = true;
+    show([0, 1].map((side) => combine(sets[side], sidecar, about(side))), done);
+  }
+
+  function heard(message) {
+    if (message.kind === "host") main ||= !message.worker;
+    if (message.kind === "failed" && message.ticket === 0) failed(`the engine did not start (${message.reason})`, !shown);
+    if (message.ticket !== ticket) return;
+    if (message.kind === "failed") failed(message.reason, false);
+    if (message.kind !== "sample") return;
+    const { job } = message;
+    if (job.quick) quick[job.arm] = message.sample;
+    else samples[job.arm].push(message.sample);
+    update();
+    if (waiting && quick[0] && quick[1]) begin(waiting);
+  }
+
+  // Sends the knobs to the kernel, one question at a time: a slider asks faster than a kernel runs.
+  function tell() {
+    if (live && owed) return;
+    owed = live;
+    model.save_changes();
+  }
+
+  function begin(next, alone = false) {
+    waiting = null;
+    clearTimeout(late);
+    values = { ...next };
+    began = performance.now();
+    quick = [];
+    samples = [[], []];
+    clearTimeout(timer);
+    if (!alone) tell();
+    if (live && !alone) {
+      timer = setTimeout(() => {
+        live = owed = false;
+        answeredBy = "WebAssembly, in this page: the kernel does not answer";
+        begin(values, true);
+      }, PATIENCE);
+    }
+    if (pool) ticket = pool.ask((side) => jobs(side, !live || alone));
+  }
+
+  // The kernel's answer: both arms, for the knobs it names.
+  function answered() {
+    const answer = model.get("answer");
+    if (!answer?.arms || !values) return;
+    owed = false;
+    const same = answer.seed === values.seed && Object.entries(knobsOf(0)).every(([k, v]) => k === arm || String(answer.knobs[k]) === String(v));
+    if (!same) return live ? tell() : undefined;
+    live = true;
+    clearTimeout(timer);
+    answeredBy = "Numba, in the kernel";
+    pool?.cancel();
+    ticket = -1;
+    shown = true;
+    show(answer.arms, true);
+  }
+
+  const pool = refusal() ? null : createPool(sidecar, 2, heard);
+  model.on("change:answer", answered);
+  model.on("msg:custom", (message) => {
+    if (message.kind !== "live") return;
+    live = true;
+    answered();
+  });
+  model.send({ kind: "hello" });
+
+  return {
+    where: () => answeredBy,
+    ask(next) {
+      const left = FIRST_PICTURE - (performance.now() - began);
+      if (!values || (quick[0] && quick[1]) || ticket < 1 || left <= 0) return begin(next);
+      if (!waiting) late = setTimeout(() => waiting && begin(waiting), left);
+      waiting = { ...next };
+    },
+    close() {
+      clearTimeout(timer);
+      clearTimeout(late);
+      pool?.close();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// Runs the engine in slices, in a worker or (where a browser refuses one) between the page's other work.
+// Messages in:  { kind: "start", wasm, sidecar }   { kind: "run", ticket, jobs }   { kind: "cancel" }
+// Messages out: { kind: "ready" }   { kind: "sample", ticket, job, sample, ms }   { kind: "done", ticket, ms }
+//               { kind: "cancelled", ticket, slices }   { kind: "failed", ticket, reason }
+// A job is { arm, seed, values, warm, until, quick }.
+
+import { load } from "./engine.mjs";
+import { sample } from "./reduce.mjs";
+import { imageFromBase64, withKnobs } from "./spec.mjs";
+
+// Short enough that a later move is noticed within a few ms, and that V8 may change to its better code.
+export const SLICE = 50_000;
+
+const OUTCOMES = ["", "", "the run came to a deadlock", "the run came to a livelock", "a table of the run is full", ""];
+
+export function serve(post, pause) {
+  let engine, sidecar, base;
+  let latest = 0;
+  let tail = Promise.resolve();
+
+  // Runs to `until`; false if a later message made the run needless.
+  async function advance(until, ticket, tally) {
+    engine.arena[sidecar.header.until] = BigInt(until);
+    for (;;) {
+      const status = Number(engine.run(SLICE));
+      tally.slices++;
+      if (status > 1 && status < 5) throw new Error(OUTCOMES[status]);
+      if (status) return true;
+      await pause();
+      if (ticket !== latest) return false;
+    }
+  }
+
+  async function replicate(job, ticket, tally) {
+    engine.build(withKnobs(base, sidecar, job.values, job.seed));
+    if (job.warm > 0) {
+      if (!(await advance(job.warm, ticket, tally))) return null;
+      engine.reset();
+    }
+    if (!(await advance(job.until, ticket, tally))) return null;
+    return sample(engine.arena, sidecar);
+  }
+
+  async function run({ ticket, jobs }) {
+    const began = performance.now();
+    const tally = { slices: 0 };
+    try {
+      for (const job of jobs) {
+        const since = performance.now();
+        const got = ticket === latest ? await replicate(job, ticket, tally) : null;
+        if (!got) return post({ kind: "cancelled", ticket, slices: tally.slices });
+        post({ kind: "sample", ticket, job, sample: got, ms: performance.now() - since });
+        await pause();
+      }
+      post({ kind: "done", ticket, ms: performance.now() - began, slices: tally.slices });
+    } catch (error) {
+      post({ kind: "failed", ticket, reason: error.message });
+    }
+  }
+
+  async function start(message) {
+    try {
+      sidecar = message.sidecar;
+      base = imageFromBase64(sidecar.spec_b64);
+      engine = await load(message.wasm);
+      post({ kind: "ready" });
+    } catch (error) {
+      post({ kind: "failed", ticket: 0, reason: error.message });
+    }
+  }
+
+  return (message) => {
+    if (message.kind === "start") tail = tail.then(() => start(message));
+    else {
+      latest = message.kind === "run" ? message.ticket : -1;
+      if (message.kind === "run") tail = tail.then(() => run(message));
+    }
+  };
+}
+
+// In a worker, give way through a channel: timers there wait 4 ms, which would halve the speed.
+if (typeof WorkerGlobalScope === "function" && globalThis instanceof WorkerGlobalScope) {
+  const { port1, port2 } = new MessageChannel();
+  const waiting = [];
+  port2.onmessage = () => waiting.shift()();
+  const pause = () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      port1.postMessage(0);
+    });
+  const handle = serve((message) => postMessage(message), pause);
+  onmessage = (event) => handle(event.data);
+}

@@ -1,0 +1,142 @@
+"""The receive-path lab: both arms of a patch, run again whenever a switch moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import traitlets as t
+
+from sim import scenarios
+from widgets import still
+from widgets.base import PathWidget
+
+if TYPE_CHECKING:
+    from sim.result import Result
+
+SEEDS = 1_000_000
+
+
+class Arms(NamedTuple):
+    """The two results of a lab: the patch off and on, all other knobs equal."""
+
+    before: Result
+    after: Result
+
+
+class ReceivePathLab(PathWidget):
+    """Switches and sliders of a scenario, and what both arms of its patch do with them.
+
+    Every knob of the scenario is a synced trait of the same name, so it can be read, set, observed and
+    linked; `knobs` is all of them, `result` both arms as they are now.
+
+    Parameters
+    ----------
+    scenario
+        Name of a scenario (see ``python -m sim list``).
+    arm
+        The switch that separates before from after; the scenario's own patch if not given.
+    seed, replications
+        First seed, and how many seeds from it.
+    **knobs
+        Values that differ from the scenario's defaults.
+
+    Raises
+    ------
+    ValueError, traitlets.TraitError
+        For an unknown scenario, arm or knob, and for a value out of its range, with what is allowed.
+
+    Examples
+    --------
+    >>> lab = ReceivePathLab("tcp-5.17", mtu=4096)      # doctest: +SKIP
+    >>> lab.result.after.gbps.mean                      # doctest: +SKIP
+    """
+
+    sidecar = t.Dict().tag(sync=True)
+    arm = t.Unicode().tag(sync=True)
+    seed = t.Int(1, min=1, max=SEEDS).tag(sync=True)
+    replications = t.Int(5, min=2, max=30).tag(sync=True)
+    answer = t.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        scenario: str = "tcp-5.17",
+        *,
+        arm: str | None = None,
+        seed: int = 1,
+        replications: int = 5,
+        **knobs: Any,
+    ) -> None:
+        self._scenario = scenarios.load(scenario)
+        sidecar = self._scenario.sidecar()
+        self._kinds = {k["name"]: k for k in sidecar["knobs"]}
+        arm = arm or sidecar["arm"]
+        if arm not in self._kinds or self._kinds[arm]["kind"] != "switch":
+            switches = ", ".join(n for n, k in self._kinds.items() if k["kind"] == "switch")
+            raise ValueError(f"arm {arm!r} is no switch of {scenario}; its switches: {switches}")
+        self._scenario.check(**knobs)
+        self._ran: dict[str, Any] = {}
+        self._result: Arms | None = None
+        self.add_traits(**{name: _trait(k) for name, k in self._kinds.items() if name != arm})
+        super().__init__(sidecar=sidecar, arm=arm, seed=seed, replications=replications, **knobs)
+        self.observe(self._moved, [*self.knobs, "seed", "replications"])
+
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """The knobs as they are, but for the arm, which is both."""
+        return {name: getattr(self, name) for name in self._kinds if name != self.arm}
+
+    @property
+    def result(self) -> Arms:
+        """Both arms for the knobs as they are; runs them if they have not been run."""
+        wanted = {**self.knobs, "seed": self.seed, "replications": self.replications}
+        if self._result is None or self._ran != wanted:
+            before, after = (self._scenario.run(**wanted, **{self.arm: side}) for side in (0, 1))
+            self._result, self._ran = Arms(before, after), wanted
+        return self._result
+
+    def page_traits(self) -> tuple[str, ...]:
+        """Everything but the answer of a kernel."""
+        return ("sidecar", "arm", "seed", "replications", *self.knobs)
+
+    def greet(self) -> None:
+        """Answer for the knobs as they are."""
+        self._moved(None)
+
+    def still(self) -> still.Still:
+        """Both arms as a picture, with the reported rates of this setting."""
+        headline = self.sidecar["metrics"][0]["name"]
+        results = [r.to_json() for r in self.result]
+        reported = [[r for r in self.reported(side) if r.get("metric") == headline] for side in (0, 1)]
+        return still.arms(results, headline, self.sidecar["layers"], reported)
+
+    def reported(self, side: int) -> list[dict[str, Any]]:
+        """Rows of the thread that were stated for the knobs as they are, with the arm off (0) or on (1)."""
+        return [
+            row
+            for row in self.sidecar["reported"]
+            if row["knobs"].get(self.arm) == side
+            and all(
+                row["knobs"].get(name, self._kinds[name]["default"]) == now
+                for name, now in self.knobs.items()
+            )
+        ]
+
+    def _moved(self, _change: Any) -> None:
+        # One message may move several knobs: the first notice runs them all, the rest find them run.
+        arms = [r.to_json() for r in self.result]
+        answer = {"knobs": self.knobs, "seed": self.seed, "arms": arms}
+        if answer != self.answer:
+            self.answer = answer
+
+
+def _trait(knob: dict[str, Any]) -> t.TraitType[Any, Any]:
+    """The synced trait of a knob."""
+    trait: t.TraitType[Any, Any]
+    if knob["kind"] == "choice":
+        trait = t.Enum(knob["choices"], default_value=knob["default"])
+    elif knob["kind"] == "switch":
+        trait = t.Int(knob["default"], min=0, max=1)
+    else:
+        trait = t.Int(knob["default"], min=knob["low"], max=knob["high"])
+    trait.help = knob["doc"]
+    return trait.tag(sync=True)

@@ -1,0 +1,123 @@
+"""Still pictures: what print, EPUB and a page without scripts show in a widget's place."""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Mid tones that can be read on a white and on a dark page.
+COLOURS = ("#4a8fd4", "#d98a2b", "#4aa86a", "#c9628c", "#8f78d6", "#a89a2a", "#35a3a5", "#9c8672")
+HATCHES = ("", "///", "---", "\\\\\\", "|||", "xxx", "===", "+++")
+
+
+@dataclass(frozen=True)
+class Still:
+    """A picture in two forms and the finding that it shows, in words."""
+
+    finding: str
+    svg: str
+    png: bytes
+
+
+def render(figure: Figure, finding: str) -> Still:
+    """Turn a matplotlib figure into a `Still`: inline SVG in the page's own ink, and a PNG on white."""
+    from matplotlib import rc_context
+
+    out, raster = io.StringIO(), io.BytesIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": finding}):
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    figure.savefig(raster, format="png", dpi=120, facecolor="white")
+    svg = out.getvalue()[out.getvalue().index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    # names of groups would repeat on a page; clip paths and markers keep theirs, which are hashed
+    svg = re.sub(r' id="[a-zA-Z]+_?\d*(?:_[a-z]+)?"(?=>)', "", svg)
+    svg = svg.replace("#000000", "currentColor")
+    label = html.escape(finding, quote=True)
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" style="max-width:100%;height:auto" ', 1)
+    return Still(finding, svg, raster.getvalue())
+
+
+def arms(
+    results: Sequence[Mapping[str, Any]],
+    headline: str,
+    layers: Mapping[str, str],
+    reported: Sequence[Sequence[Mapping[str, Any]]],
+) -> Still:
+    """Before and after side by side: the rate with its interval, and each CPU's time by layer.
+
+    Parameters
+    ----------
+    results
+        Two results in the JSON form of ``python -m sim run --json``.
+    headline
+        Name of the metric that is drawn as the rate.
+    layers
+        Layer of each symbol; a still picture has no room for symbols.
+    reported
+        For each result the reported rows that belong beside its rate.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 3.0), layout="constrained")
+    rows = figure.subplots(2, 2, sharex="row", height_ratios=(1, 2))
+    shown: dict[str, None] = dict.fromkeys(layers.values())
+    for side, (name, result) in enumerate(zip(("Before", "After"), results, strict=True)):
+        _rate(rows[0][side], name, result["metrics"][headline], reported[side])
+        _stacks(rows[1][side], result, layers, list(shown))
+    handles, labels = rows[1][0].get_legend_handles_labels()
+    unique = dict(zip(labels, handles, strict=True))
+    figure.legend(
+        unique.values(), unique.keys(), loc="outside lower center", ncols=8, fontsize=8, frameon=False
+    )
+    return render(figure, finding(results, headline))
+
+
+def finding(results: Sequence[Mapping[str, Any]], headline: str) -> str:
+    """The text alternative: both rates with intervals, the change, and how busy each CPU is."""
+    before, after = (r["metrics"][headline] for r in results)
+    change = 100 * (after["mean"] - before["mean"]) / before["mean"] if before["mean"] else 0.0
+    busy = "; ".join(
+        f"{role} busy {results[0]['cpu'][role]:.0f} % before and {results[1]['cpu'][role]:.0f} % after"
+        for role in results[0]["cpu"]
+    )
+    rates = (
+        f"{name} the patch {m['mean']:.1f} {m['unit']} ({m['low']:.1f} to {m['high']:.1f})"
+        for name, m in (("Before", before), ("after", after))
+    )
+    return f"{', '.join(rates)}: {change:+.1f} %. {busy}."
+
+
+def _rate(axes: Axes, name: str, metric: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
+    half = [[metric["mean"] - metric["low"]], [metric["high"] - metric["mean"]]]
+    axes.barh([0], [metric["mean"]], xerr=half, color=COLOURS[0], ecolor="#808080", height=0.6)
+    for row in rows:
+        axes.axvline(row["reported"], color="#c2185b", linestyle="--")
+        axes.set_xlabel(f"dashed: reported {row['reported']:g}, {row['role']}", fontsize=8)
+    axes.set_title(f"{name}: {metric['mean']:.1f} {metric['unit']}", fontsize=10)
+    axes.set_yticks([])
+    axes.tick_params(labelsize=8)
+
+
+def _stacks(axes: Axes, result: Mapping[str, Any], layers: Mapping[str, str], order: list[str]) -> None:
+    for at, (_, profile) in enumerate(result["profile"].items()):
+        left = 0.0
+        for number, layer in enumerate(order):
+            share = sum(v for symbol, v in profile.items() if layers.get(symbol) == layer)
+            look = number % len(COLOURS)
+            axes.barh(
+                [at], [share], left=left, color=COLOURS[look], hatch=HATCHES[look], label=layer, height=0.6
+            )
+            left += share
+    axes.set_yticks(range(len(result["profile"])), list(result["profile"]), fontsize=8)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the CPU's time", fontsize=8)
+    axes.tick_params(labelsize=8)
