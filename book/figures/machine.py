@@ -91,7 +91,7 @@ def ownership(same_ns: float) -> Picture:
 
 def handovers(machines: Sequence[Machine]) -> Picture:
     """One-way hand-over of a line on each machine in ns, as bars; a dash where it has no such neighbour."""
-    rows = [(m.title.partition(",")[0], *distances(m)) for m in machines]
+    rows = [(m.title.partition(")")[0] + ")", *distances(m)) for m in machines]
     ratios = [far / near for _, _, near, far in rows if far]
     picture = Picture(
         30 + 58 * len(rows),
@@ -135,32 +135,40 @@ def measured_curves(machine: str, operations: Sequence[str]) -> dict[str, dict[i
 
 
 def rate_table(machines: Sequence[str], operations: Sequence[str], threads: Sequence[int]) -> Table:
-    """Published time per operation for some numbers of threads, and what all threads together reach."""
+    """Published ns per operation for some numbers of threads, and million a second of all together."""
     rows = []
-    for machine in machines:
-        for name in operations:
+    for name in operations:
+        for machine in machines:
             row = published.measured(name, machine)
-            rows += [
-                (f"{_WORDS[name]}, {row.processor}", count, float(ns), 1000 * count / ns)
-                for count, ns in row.ns if count in threads
-            ]
+            ns = dict(row.ns)
+            cells = [f"{ns[n]:,.0f} ns, {1000 * n / ns[n]:.0f} M/s" if n in ns else None for n in threads]
+            rows.append([f"{_WORDS[name]}, {row.processor}", *cells])
     return Table(
         "Time of one operation as a thread sees it, and the rate of all threads together",
-        ["operation and processor", "threads", "ns", "million a second, all threads"], rows,
+        ["operation and processor", *_counts(threads)], rows,
     )
 
 
-def model_table(machines: Sequence[Machine]) -> Table:
+def model_table(machines: Sequence[Machine], threads: Sequence[int]) -> Table:
     """The line and lock model beside the published points, where the model has a closed form."""
-    rows = [
-        (f"{_WORDS[str(row['operation'])]}, {row['processor']}", row["threads"],
-         float(str(row["measured_ns"])), row["model_ns"], row["error_pct"])
-        for machine in machines for row in published.table(machine) if row["model_ns"] is not None
-    ]
+    cells: dict[str, dict[int, str]] = {}
+    for machine in machines:
+        for row in published.table(machine):
+            if row["model_ns"] is not None:
+                name = f"{_WORDS[str(row['operation'])]}, {row['processor']}"
+                cells.setdefault(name, {})[int(str(row["threads"]))] = (
+                    f"{float(str(row['measured_ns'])):,.0f} / {float(row['model_ns']):,.0f} "
+                    f"({float(str(row['error_pct'])):+.0f} %)"
+                )
     return Table(
-        "The line and lock model against the published measurements",
-        ["operation and processor", "threads", "measured, ns", "model, ns", "error, %"], rows,
+        "Nanoseconds per operation, measured / model (error of the model)",
+        ["operation and processor", *_counts(threads)],
+        [[name, *(cell.get(n) for n in threads)] for name, cell in cells.items()],
     )
+
+
+def _counts(threads: Sequence[int]) -> list[str]:
+    return [f"{n} thread{'s' if n > 1 else ''}" for n in threads]
 
 
 def constants_table(machine: Machine) -> Table:

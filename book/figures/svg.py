@@ -14,6 +14,7 @@ from typing import Final
 WIDTH: Final = 360
 
 _STYLE: Final = """
+html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpf){background:none!important;padding:0}
 .rpf{display:block;width:100%;max-width:34rem;height:auto;margin:0 auto;font-family:inherit}
 .rpf text{font-size:12px;fill:#1f2328;fill:var(--pst-color-text-base,var(--jp-content-font-color1,#1f2328))}
 .rpf .small{font-size:11px}.rpf .strong{font-weight:600}

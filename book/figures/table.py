@@ -7,9 +7,11 @@ from html import escape
 from typing import Final
 
 _STYLE: Final = """
+html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){background:none!important;padding:0}
 .rpt{overflow-x:auto;margin:0 0 1rem}.rpt table{border-collapse:collapse;min-width:100%;font-size:.9rem}
 .rpt caption{text-align:left;caption-side:top;padding:.2rem 0}
 .rpt th,.rpt td{padding:.3rem .5rem;border-bottom:1px solid #7d859066;text-align:left;vertical-align:top}
+.rpt .long{min-width:15rem}.rpt th[scope=row]{font-weight:600}
 .rpt .num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 """.strip().replace("\n", "")
 
@@ -49,7 +51,11 @@ class Table:
         words = escape(shown(cell, self.digits))
         if column in self.code and words != "–":
             words = f"<code>{words}</code>"
-        kind = ' class="num"' if isinstance(cell, int | float) and not isinstance(cell, bool) else ""
+        kind = ""
+        if isinstance(cell, int | float) and not isinstance(cell, bool):
+            kind = ' class="num"'
+        elif isinstance(cell, str) and len(cell) > 48:
+            kind = ' class="long"'
         scope = ' scope="row"' if tag == "th" else ""
         return f"<{tag}{scope}{kind}>{words}</{tag}>"
 
