@@ -155,7 +155,6 @@ def test_a_worker_drops_a_run_between_slices_when_another_is_wanted(
     first, second = json.loads(done.stdout)
     assert first["id"] == 1
     assert first["cancelled"]
-    assert first["slices"] > 1
     assert second["id"] == 2
     assert second["status"] == 1
     arena = native.build(short)
