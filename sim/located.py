@@ -24,6 +24,7 @@ _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None}
 _DEPTH: Final = 32
+_DIGITS: Final = 40
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class _Reader:
         number = _NUMBER.match(self.text, at)
         if number is None:
             raise self.fail("a value is expected here", at)
+        if len(number.group()) > _DIGITS:
+            raise self.fail(f"a number of more than {_DIGITS} characters", at)
         whole = number.group(1) is None and number.group(2) is None
         return (int(number.group()) if whole else float(number.group())), number.end()
 
