@@ -42,8 +42,8 @@ function render({ model, el }) {
       model.set(name, values[name]);
     }
     model.save_changes();
-    if ("threads" in changes) draw();
-    else ask();
+    if ("machine" in changes || "transfer_ns" in changes) ask();
+    else draw();
   }
 
   function ask() {
