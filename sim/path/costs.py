@@ -1,0 +1,51 @@
+"""What the kernel's own instructions cost on the path, apart from lines, locks and copies: with its source.
+
+These are compute times of functions on a server core of 2015 to 2021, at its full clock. A line that has to be
+fetched, a lock, a page from the zone are charged by the machine, not here. Few of them are published alone;
+an assumed one carries bounds, and the page on validation shows how much of each result rests on it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..machine import Constant
+
+_XDP25 = (
+    "Jesper Dangaard Brouer, prototype-kernel blogposts/xdp25_eval_generic_xdp_tx.rst: mlx5 on i7-6700K, "
+    "cost per packet by function"
+)
+_ASSUMED = "assumed: no public figure for this function alone was found"
+
+
+def _cost(name: str, ps: int, source: str, low: int | None = None, high: int | None = None) -> Constant:
+    return Constant(name, ps, "ps", source, low, high)
+
+
+#: Constants by name, in picoseconds.
+COSTS: Final = {
+    c.name: c
+    for c in (
+        _cost("skb_alloc_ps", 24_000, f"{_XDP25}: kmem_cache_alloc 4.9, __build_skb 12.7, build_skb 6.7 ns"),
+        _cost("skb_free_ps", 25_000, f"{_ASSUMED}; kmem_cache_free 4.6 ns and the walk over the fragments",
+              12_000, 50_000),
+        _cost("gro_merge_ps", 4_000, f"{_XDP25}: napi_gro_receive 2.2, dev_gro_receive 1.8 ns"),
+        _cost("netif_receive_ps", 40_000, _ASSUMED, 20_000, 80_000),
+        _cost("ip_rcv_ps", 50_000, _ASSUMED, 25_000, 100_000),
+        _cost("route_lookup_ps", 70_000, _ASSUMED, 35_000, 140_000),
+        _cost("socket_lookup_ps", 25_000, _ASSUMED, 12_000, 50_000),
+        _cost("tcp_rcv_ps", 60_000, _ASSUMED, 30_000, 120_000),
+        _cost("tcp_established_ps", 80_000, _ASSUMED, 40_000, 160_000),
+        _cost("tcp_queue_ps", 20_000, _ASSUMED, 10_000, 40_000),
+        _cost("tcp_ack_ps", 250_000, f"{_ASSUMED}: building and sending a pure ACK", 125_000, 500_000),
+        _cost("recvmsg_skb_ps", 40_000, _ASSUMED, 20_000, 80_000),
+        _cost("sock_rfree_ps", 8_000, _ASSUMED, 4_000, 16_000),
+        _cost("release_sock_ps", 15_000, _ASSUMED, 8_000, 30_000),
+        _cost("rps_ps", 40_000, f"{_ASSUMED}: hash, map, enqueue_to_backlog", 20_000, 80_000),
+        _cost("ipi_send_ps", 100_000, _ASSUMED, 50_000, 600_000),
+        _cost("page_pool_ps", 5_400, "Jesper Dangaard Brouer, xdp-project page_pool07: recycle in softirq, 19 cycles"),
+        _cost("page_pool_ring_ps", 15_100, "Jesper Dangaard Brouer, xdp-project page_pool07: by ptr_ring, 54 cycles"),
+        _cost("split_buffer_ps", 0, f"{_ASSUMED}; fitted below", 0, 60_000),
+        _cost("datagram_fragment_ps", 20_000, f"{_ASSUMED}; fitted below", 0, 60_000),
+    )
+}

@@ -1,0 +1,80 @@
+"""A TCP socket: its lines, its lock with an owner, receive queue and backlog.
+
+The spinlock is held briefly; *owning* the socket is a flag under it. While a reader owns the socket the softirq
+may not process packets: it appends them to the backlog, which the owner works off before it lets go.
+"""
+
+from __future__ import annotations
+
+from ..expression import Number
+from ..spec import Integer, Reference
+from .host import Host
+from .registers import FLOW, N, SKB
+from .skbs import Skbs
+
+# struct sock by lines, 64-bit, the kernel before the series of 2021 (see `sim.structs` for the layouts).
+SOCK_LINES = {
+    "sk_refcnt": 1, "sk_rx_dst": 4, "sk_lock": 2, "sk_receive_queue": 3, "sk_backlog": 3, "sk_rmem_alloc": 3,
+    "defer_list": 3, "tcp_rx": 5,
+}
+
+
+class Socket:
+    """The sockets of a host, one for each flow, and the subroutines to own and to release one (in FLOW)."""
+
+    def __init__(self, host: Host, skbs: Skbs, flows: Number) -> None:
+        self.host = host
+        spec = host.spec
+        self.flow = spec.domain("flow", flows)
+        self.reader = spec.domain("thread", flows)
+        self.struct = spec.struct("sock", self.flow, SOCK_LINES, 6)
+        self.slock = spec.spinlocks("sk_lock.slock", self.struct, "sk_lock")
+        self.table = spec.table(
+            "sock", self.flow, owned=Integer(0, 1), waiting=Integer(0, 1), unacked=Integer(0, 1 << 40),
+            reader=Reference(self.reader, none=False),
+        )
+        self.receive_queue = spec.queue("sk_receive_queue", self.flow, skbs.skb)
+        self.backlog = spec.queue("sk_backlog", self.flow, skbs.skb)
+        self.taken = spec.queue("backlog in work", self.flow, skbs.skb)
+        spec.init(self.table, "reader", 0, mod=flows)
+
+    def write_ownership(self, indirect_ps: Number) -> None:
+        """Write ``lock_sock``, ``release_sock`` and ``flush_backlog``; a backlog packet goes to ``tcp_v6_do_rcv``.
+
+        `indirect_ps` is what the call of ``sk->sk_backlog_rcv`` through its pointer costs.
+        """
+        host, p = self.host, self.host.program
+        with p.symbol("lock_sock_nested"):
+            p.label("lock_sock")
+            p.lock(self.slock, FLOW)
+            p.store(self.table, "owned", 1, FLOW)
+            p.unlock(self.slock, FLOW)
+            p.ret()
+        with p.symbol("release_sock"):
+            p.label("release_sock")
+            p.work(host.cost("release_sock_ps"))
+            p.label("release_sock.again")
+            p.lock(self.slock, FLOW)
+            p.read(self.struct, "sk_backlog", FLOW)
+            p.qlen(self.backlog, N, FLOW)
+            p.branch(N, "!=", 0, "release_sock.backlog")
+            p.store(self.table, "owned", 0, FLOW)
+            p.unlock(self.slock, FLOW)
+            p.ret()
+            p.label("release_sock.backlog")
+            p.unlock(self.slock, FLOW)
+            p.call("flush_backlog")
+            p.jump("release_sock.again")
+        with p.symbol("__release_sock"):
+            p.label("flush_backlog")
+            p.lock(self.slock, FLOW)
+            p.write(self.struct, "sk_backlog", FLOW)
+            p.splice(self.backlog, self.taken, FLOW, FLOW)
+            p.unlock(self.slock, FLOW)
+            p.label("flush_backlog.next")
+            p.pop(self.taken, SKB, FLOW, empty="flush_backlog.done")
+            p.work(indirect_ps)
+            p.call("tcp_v6_do_rcv")
+            p.jump("flush_backlog.next")
+            p.label("flush_backlog.done")
+            p.ret()
