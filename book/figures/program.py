@@ -5,6 +5,12 @@ from __future__ import annotations
 from book.figures.svg import Picture
 
 
+def excerpt(listing: str, first: str, end: str) -> str:
+    """The lines of a listing from one label up to another one, which stays out."""
+    lines = listing.splitlines()
+    return "\n".join(lines[lines.index(f"{first}:") : lines.index(f"{end}:")])
+
+
 def next_actor() -> Picture:
     """Four actors on their own clocks; the one that is furthest behind moves."""
     picture = Picture(
