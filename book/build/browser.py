@@ -1,4 +1,4 @@
-"""Finds a browser for the tests: an installed Chromium or Chrome, else Debian's package, else Playwright's own."""
+"""Finds a browser for the tests: an installed Chromium or Chrome, else Debian's, else Playwright's own."""
 
 from __future__ import annotations
 
@@ -27,14 +27,19 @@ def installed() -> str | None:
 def starts(path: str) -> bool:
     """Whether the program runs at all: Ubuntu's ``chromium-browser`` may be a stub that asks for a snap."""
     try:
-        return subprocess.run([path, "--version"], capture_output=True, check=False, timeout=60).returncode == 0
+        return (
+            subprocess.run([path, "--version"], capture_output=True, check=False, timeout=60).returncode == 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
 
 
 def downloaded() -> str | None:
     """Path of the browser that Playwright has downloaded, if it has."""
-    code = "from playwright.sync_api import sync_playwright as p\nwith p() as a: print(a.chromium.executable_path)"
+    code = (
+        "from playwright.sync_api import sync_playwright\n"
+        "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"
+    )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     path = answer.stdout.strip()
     return path if path and Path(path).exists() else None
@@ -52,10 +57,18 @@ def install_package() -> bool:
     say("installing a browser for the tests: apt-get install chromium")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     wait = ["-o", "DPkg::Lock::Timeout=300", "-qq"]
-    for command in (["apt-get", "update", *wait],
-                    ["apt-get", "install", "-y", "--no-install-recommends", *wait, "chromium", "fonts-dejavu-core"]):
-        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, check=False)
+    for command in (
+        ["apt-get", "update", *wait],
+        ["apt-get", "install", "-y", "--no-install-recommends", *wait, "chromium", "fonts-dejavu-core"],
+    ):
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
         if done.returncode:
             return False
     return True
@@ -64,8 +77,13 @@ def install_package() -> bool:
 def download() -> bool:
     """Let Playwright download its own browser; whether it worked."""
     say("downloading a browser for the tests: playwright install chromium")
-    done = subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "playwright", "install", "chromium"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
     return done.returncode == 0
 
 
@@ -73,7 +91,9 @@ def main() -> None:
     """See to it that the tests have a browser."""
     if find() or (install_package() and find()) or (download() and find()):
         return
-    raise Refusal("the tests need a browser: install Chromium or Google Chrome (Debian: apt-get install chromium)")
+    raise Refusal(
+        "the tests need a browser: install Chromium or Google Chrome (Debian: apt-get install chromium)"
+    )
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from .places import CONSTRAINTS, REQUIREMENTS, ROOT, VENV, VENV_PYTHON
@@ -17,6 +18,7 @@ from .report import Refusal, run, say
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 NEEDED_BYTES = 1_500_000_000  # 0.8 GB installed, and as much again for what pip unpacks on the way
+EMPTY_BYTES = 50_000_000  # an environment with nothing but pip
 STAMP = VENV / "installed"
 
 # What pip prints, and what it means to someone who only typed make.
@@ -47,7 +49,9 @@ def venv_version(python: Path = VENV_PYTHON) -> tuple[int, int] | None:
     try:
         answer = subprocess.run(
             [python, "-c", "import sys, pip; print(*sys.version_info[:2])"],
-            capture_output=True, text=True, check=True,
+            capture_output=True,
+            text=True,
+            check=True,
         )
     except (OSError, subprocess.CalledProcessError):
         return None
@@ -68,7 +72,9 @@ def check_disk(folder: Path = ROOT, needed: int = NEEDED_BYTES) -> None:
     """Refuse before a long download that could not be unpacked."""
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise Refusal(f"the disk is full: {folder} has {free / 1e9:.1f} GB free, installing needs {needed / 1e9:.1f} GB")
+        raise Refusal(
+            f"the disk is full: {folder} has {free / 1e9:.1f} GB free, installing needs {needed / 1e9:.1f} GB"
+        )
 
 
 def create() -> None:
@@ -78,25 +84,43 @@ def create() -> None:
         [sys.executable, "-m", "venv", "--clear", VENV], capture_output=True, text=True, check=False
     )
     if made.returncode:
-        text = made.stdout + made.stderr
-        if "ensurepip" in text or "No module named venv" in text:
+        # venv hides what its own pip said, so the likely causes are looked at one by one.
+        if find_spec("ensurepip") is None or find_spec("venv") is None:
             raise Refusal(no_venv_module())
-        raise Refusal(f"cannot make .venv: {explain(text)}")
+        if shutil.disk_usage(ROOT).free < EMPTY_BYTES:
+            raise Refusal("the disk is full: cannot make .venv")
+        raise Refusal(f"cannot make .venv: {explain(made.stdout + made.stderr)}")
 
 
 def no_venv_module() -> str:
     """What to do on a Python whose distribution ships venv apart."""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    return f"Python {version} has no venv module: install it (Debian and Ubuntu: apt-get install python{version}-venv)"
+    package = f"python{version}-venv"
+    return f"Python {version} has no venv module: install it (Debian and Ubuntu: apt-get install {package})"
 
 
 def install() -> None:
     """Install the pinned requirements into the environment."""
     say("installing requirements.txt into .venv (0.8 GB; 1 to 3 minutes)")
     done = subprocess.run(
-        [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
-         "--retries", "2", "-r", REQUIREMENTS],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd=ROOT,
+        [
+            VENV_PYTHON,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-input",
+            "--retries",
+            "2",
+            "-r",
+            REQUIREMENTS,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        cwd=ROOT,
     )
     if done.returncode:
         raise Refusal(f"cannot install requirements.txt: {explain(done.stdout)}")
@@ -109,7 +133,9 @@ def add_import_path() -> None:
     """
     answer = subprocess.run(
         [VENV_PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        capture_output=True, text=True, check=True,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     (Path(answer.stdout.strip()) / "receive_path.pth").write_text(f"{ROOT}\n")
 
@@ -122,7 +148,9 @@ def stamp(python: tuple[int, int]) -> str:
 def main() -> None:
     """Bring ``.venv`` to what requirements.txt says."""
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
-        raise Refusal(f"Python 3.11, 3.12 or 3.13 is needed; this is {sys.version_info[0]}.{sys.version_info[1]}")
+        raise Refusal(
+            f"Python 3.11, 3.12 or 3.13 is needed; this is {sys.version_info[0]}.{sys.version_info[1]}"
+        )
     found = STAMP.read_text() if STAMP.exists() else ""
     version = venv_version()
     if version is not None and found == stamp(version):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -18,16 +19,36 @@ BUILDER = "from jupyter_book.cli.main import main; main()"  # the command's scri
 
 def command(root: Path = ROOT) -> list[str]:
     """The builder's command line; jupyter-book 1.x finds a table of contents below the root only if told."""
-    return [sys.executable, "-c", BUILDER, "build", str(root), "--toc", str(root / TOC), "-W", "-n",
-            "--keep-going", "-q"]
+    return [
+        sys.executable,
+        "-c",
+        BUILDER,
+        "build",
+        str(root),
+        "--toc",
+        str(root / TOC),
+        "-W",
+        "-n",
+        "--keep-going",
+        "-q",
+    ]
 
 
 def build(root: Path = ROOT) -> None:
     """Build the pages below ``root``; a failed build leaves no page that could be taken for a good one."""
     started = time.monotonic()
     say("building the book (the first time runs every notebook: a few minutes)")
-    done = subprocess.run(command(root), cwd=root, stdin=subprocess.DEVNULL, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    environment = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.run(
+        command(root),
+        cwd=root,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
     if done.returncode or not (root / "_build/html/index.html").exists():
         print(done.stdout, end="", flush=True)
         # Sphinx counts a warning only in the build that reads the page: a second try would seem to pass.

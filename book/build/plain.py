@@ -15,8 +15,25 @@ OPTION = re.compile(r"^:(?P<key>[\w-]+):\s*(?P<value>.*)$")
 ROLE = re.compile(r"\{(?P<name>[\w:-]+)\}`(?P<text>[^`]+)`")
 TITLED = re.compile(r"^(?P<title>.*?)\s*<(?P<target>[^<>]+)>$", re.DOTALL)
 LABEL = re.compile(r"^\([\w:.-]+\)=\s*$")
-BOXES = {"note", "tip", "hint", "important", "warning", "caution", "danger", "attention", "seealso", "topic",
-         "admonition", "card", "tab-item", "grid-item", "grid-item-card", "margin", "sidebar"}
+BOXES = {
+    "note",
+    "tip",
+    "hint",
+    "important",
+    "warning",
+    "caution",
+    "danger",
+    "attention",
+    "seealso",
+    "topic",
+    "admonition",
+    "card",
+    "tab-item",
+    "grid-item",
+    "grid-item-card",
+    "margin",
+    "sidebar",
+}
 STATEMENTS = {"exercise", "prf:definition", "prf:theorem", "prf:example", "prf:algorithm", "prf:remark"}
 BARE = {"tab-set", "grid", "figure-md", "table", "div", "container"}
 
@@ -123,11 +140,15 @@ class Page:
         titled = TITLED.match(text)
         title, target = (titled["title"], titled["target"]) if titled else ("", text)
         if name.startswith("cite"):
-            return "[" + "; ".join(self.cited.get(key.strip(), key.strip()) for key in target.split(",")) + "]"
+            return (
+                "[" + "; ".join(self.cited.get(key.strip(), key.strip()) for key in target.split(",")) + "]"
+            )
         if name.startswith("glue"):
             return self.glued.get(target.split(":")[0], f"`{target}`")
         if name == "doc":
-            return f"[{title or target.rsplit('/', 1)[-1].replace('-', ' ')}]({self.address(target + '.ipynb')})"
+            return (
+                f"[{title or target.rsplit('/', 1)[-1].replace('-', ' ')}]({self.address(target + '.ipynb')})"
+            )
         if name == "math":
             return f"${text}$"
         if name in {"ref", "numref", "eq", "prf:ref"}:

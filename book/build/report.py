@@ -25,6 +25,8 @@ def run(main: Callable[[], None]) -> None:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        sys.exit(f"error: the disk is full, at {error.filename or 'the clone'}: free some space, run make again")
+        sys.exit(
+            f"error: the disk is full, at {error.filename or 'the clone'}: free some space, run make again"
+        )
     except KeyboardInterrupt:
         sys.exit("error: interrupted; run make again, it goes on from there")

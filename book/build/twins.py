@@ -30,7 +30,9 @@ LINK = re.compile(r"(\]\([^()\s:]+)\.md((?:#[^()\s]*)?\))")
 
 def pages(root: Path = ROOT) -> list[Path]:
     """The pages that the table of contents lists, in order."""
-    listed = re.findall(r"^\s*-?\s*(?:file|root):\s*(\S+)", (root / "book/_toc.yml").read_text(), re.MULTILINE)
+    listed = re.findall(
+        r"^\s*-?\s*(?:file|root):\s*(\S+)", (root / "book/_toc.yml").read_text(), re.MULTILINE
+    )
     return [root / f"{name}.md" for name in listed]
 
 
@@ -111,7 +113,7 @@ def main() -> None:
     parser.add_argument("--lab", action="store_true", help="open JupyterLab on the twins")
     options = parser.parse_args()
     written = write()
-    say(f"{len(written)} notebooks in {LAB.relative_to(ROOT)}/ (made anew each time: save yours under another name)")
+    say(f"{len(written)} notebooks in {LAB.name}/ (made anew each time; save yours under other names)")
     if options.lab:
         subprocess.run([sys.executable, "-m", "jupyterlab", "--ServerApp.root_dir", str(LAB)], check=False)
 

@@ -24,6 +24,12 @@ def modules(package: str) -> list[str]:
     return found
 
 
+def shadowed(name: str) -> list[str]:
+    """Names of a package's modules: a function of such a name is documented in its module."""
+    path = getattr(importlib.import_module(name), "__path__", [])
+    return [module.name for module in pkgutil.iter_modules(path)]
+
+
 class ApiReference(SphinxDirective):
     """``{api-reference} sim``: one section a module, its public classes and functions in it."""
 
@@ -36,8 +42,10 @@ class ApiReference(SphinxDirective):
             for name in modules(package):
                 section = nodes.section(ids=[nodes.make_id(f"module-{name}-page")], names=[f"module {name}"])
                 section += nodes.title(name, "", nodes.literal(name, name))
-                text = "```{eval-rst}\n" f".. automodule:: {name}\n   :members:\n   :show-inheritance:\n" "```\n"
-                self.state.nested_parse(StringList(text.splitlines(), source=name), 0, section)
+                lines = ["```{eval-rst}", f".. automodule:: {name}", "   :members:", "   :show-inheritance:"]
+                if hidden := shadowed(name):
+                    lines.append(f"   :exclude-members: {', '.join(hidden)}")
+                self.state.nested_parse(StringList([*lines, "```"], source=name), 0, section)
                 sections.append(section)
         return sections
 

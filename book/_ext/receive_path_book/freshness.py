@@ -18,17 +18,21 @@ from sphinx.config import Config
 
 ROOT = Path(__file__).resolve().parents[3]
 CACHE = ".jupyter_cache-"
-PAGE_SUFFIXES = {".md", ".ipynb"}  # a page's own text is compared by the executor, cell by cell
+ROOMS = ("sim", "widgets", "chapters", "book")
+# A page's own text is compared by the executor, cell by cell; no cell reads the builder's own files.
+PAGES = {".md", ".ipynb", ".bib", ".yml"}
+BUILDER = {"_ext", "build", "static", "vendor"}
 
 
 def reachable(root: Path) -> list[Path]:
     """Files other than pages that a cell can import or read, in a fixed order."""
     found = [root / "requirements.txt", root / "constraints.txt"]
-    for room in ("sim", "widgets", "chapters", "book/course"):
+    for room in ROOMS:
         for path in (root / room).rglob("*"):
-            hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
-            page = room == "chapters" and path.suffix in PAGE_SUFFIXES
-            if path.is_file() and not hidden and not page:
+            parts = path.relative_to(root).parts
+            hidden = any(part.startswith((".", "__pycache__")) for part in parts)
+            prose = room in ("chapters", "book") and (path.suffix in PAGES or parts[1] in BUILDER)
+            if path.is_file() and not hidden and not prose:
                 found.append(path)
     return sorted(path for path in found if path.exists())
 

@@ -20,10 +20,21 @@ from sphinx.application import Sphinx
 
 STATIC = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
 FONTS = {"solid": "fa-solid-900.ttf", "regular": "fa-regular-400.ttf", "brands": "fa-brands-400.ttf"}
-STYLES = {"fas": "solid", "fa-solid": "solid", "far": "regular", "fa-regular": "regular",
-          "fab": "brands", "fa-brands": "brands", "fa": "solid"}
-ALIASES = {"pencil-alt": "pencil", "search": "magnifying-glass", "adjust": "circle-half-stroke",
-           "external-link-alt": "arrow-up-right-from-square"}
+STYLES = {
+    "fas": "solid",
+    "fa-solid": "solid",
+    "far": "regular",
+    "fa-regular": "regular",
+    "fab": "brands",
+    "fa-brands": "brands",
+    "fa": "solid",
+}
+ALIASES = {
+    "pencil-alt": "pencil",
+    "search": "magnifying-glass",
+    "adjust": "circle-half-stroke",
+    "external-link-alt": "arrow-up-right-from-square",
+}
 ELEMENT = re.compile(r'<(?:i|span) class="([^"]*\bfa[a-z]?\b[^"]*)"')
 SHEET = "icons.css"
 SCRIPT = "scripts/fontawesome.js"
@@ -57,8 +68,10 @@ def outline(style: str, name: str) -> str | None:
     ascent = font(style)["hhea"].ascent
     glyphs[name].draw(TransformPen(path, (1, 0, 0, -1, 0, ascent)))  # a font's y axis points up
     height = ascent - font(style)["hhea"].descent
-    picture = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {glyphs[name].width} {height}">'
-               f'<path d="{path.getCommands()}"/></svg>')
+    picture = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {glyphs[name].width} {height}">'
+        f'<path d="{path.getCommands()}"/></svg>'
+    )
     return f'url("data:image/svg+xml,{quote(picture, safe=" =:/,()")}")'
 
 
@@ -69,7 +82,9 @@ def used(pages: list[Path]) -> set[tuple[str, str]]:
         for classes in ELEMENT.findall(page.read_text(encoding="utf-8")):
             words = classes.split()
             style = next((STYLES[word] for word in words if word in STYLES), None)
-            names = [word.removeprefix("fa-") for word in words if word.startswith("fa-") and word not in STYLES]
+            names = [
+                word.removeprefix("fa-") for word in words if word.startswith("fa-") and word not in STYLES
+            ]
             found.update((style, name) for name in names if style)
     return found
 

@@ -1,0 +1,213 @@
+"""The built pages: complete, light enough, reachable by everyone, and in need of nobody."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from book.build.places import HTML
+from book.build.twins import pages as listed_pages
+from tests.conftest import Watched, built_pages
+
+HEAVIEST = 1_300_000  # bytes of a page and all it loads, gzipped
+PAGES = built_pages()
+ROOMS = ("book/", "chapters/")
+READING = [page for page in PAGES if page.startswith(ROOMS)]
+LOADS = {
+    ("script", "src"),
+    ("link", "href"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("video", "src"),
+    ("object", "data"),
+    ("use", "href"),
+    ("input", "src"),
+}
+LINK_KINDS = {
+    "stylesheet",
+    "icon",
+    "preload",
+    "modulepreload",
+    "prefetch",
+    "dns-prefetch",
+    "preconnect",
+    "manifest",
+}
+STYLE_ADDRESS = re.compile(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//")
+
+pytestmark = pytest.mark.browser
+
+
+class Elements(HTMLParser):
+    """What a page loads, where it links to, the names of its places, its pictures."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.pictures_without_text: list[str] = []
+        self.feed((HTML / page).read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag == "img" and len(given.get("alt", "").split()) < 3:
+            self.pictures_without_text.append(given.get("src", "")[:80])
+        for name in ("src", "href", "data"):
+            if (
+                (tag, name) in LOADS
+                and name in given
+                and (tag != "link" or LINK_KINDS & set(given.get("rel", "").split()))
+            ):
+                self.loads.append(given[name])
+
+
+def address(page: str) -> str:
+    return (HTML / page).as_uri()
+
+
+def settled(watched: Watched) -> None:
+    """Wait until fonts, formulas and the page's height have come to rest."""
+    watched.page.evaluate("document.fonts.ready.then(() => window.MathJax?.startup?.promise)")
+    height = -1
+    for _ in range(20):
+        now = watched.page.evaluate("document.documentElement.scrollHeight")
+        if now == height:
+            return
+        height = now
+        watched.page.wait_for_timeout(250)
+
+
+def test_every_listed_page_is_built() -> None:
+    assert READING, "no book: make book"
+    missing = [
+        page.stem for page in listed_pages() if not any(Path(built).stem == page.stem for built in READING)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_loads_nothing_from_another_host(page: str) -> None:
+    foreign = [load for load in Elements(page).loads if re.match(r"(https?:)?//", load)]
+    assert foreign == []
+    assert not STYLE_ADDRESS.search((HTML / page).read_text(encoding="utf-8"))
+
+
+def test_no_style_sheet_loads_from_another_host() -> None:
+    naming = [
+        sheet.name for sheet in HTML.rglob("*.css") if STYLE_ADDRESS.search(sheet.read_text(encoding="utf-8"))
+    ]
+    assert naming == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_and_places_are_sound(page: str) -> None:
+    elements = Elements(page)
+    assert sorted({name for name in elements.ids if elements.ids.count(name) > 1}) == []
+    broken = []
+    for link in elements.links:
+        parts = urlsplit(link)
+        if parts.scheme or parts.netloc:
+            continue
+        target = (HTML / page).parent.joinpath(unquote(parts.path)).resolve() if parts.path else HTML / page
+        if not target.exists():
+            broken.append(link)
+        elif parts.fragment and target.suffix == ".html":
+            names = Elements(target.relative_to(HTML.resolve()).as_posix()).ids
+            if unquote(parts.fragment) not in names:
+                broken.append(link)
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", READING)
+def test_every_picture_says_what_it_shows(page: str) -> None:
+    assert Elements(page).pictures_without_text == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_works_with_the_network_cut_and_is_light(page: str, watch: Callable[..., Watched]) -> None:
+    watched = watch(address(page))
+    settled(watched)
+    assert watched.errors == []
+    assert watched.foreign == []
+    loaded = {Path(unquote(urlsplit(name).path)) for name in watched.addresses if name.startswith("file:")}
+    weight = sum(len(gzip.compress(path.read_bytes())) for path in loaded)
+    assert weight <= HEAVIEST, f"{weight:,} bytes"
+
+
+@pytest.mark.parametrize("page", READING)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+        {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+        {"viewport": {"width": 375, "height": 800}, "color_scheme": "light", "has_touch": True},
+    ],
+    ids=["light", "dark", "phone"],
+)
+def test_axe_finds_nothing_serious(
+    page: str, options: dict[str, object], watch: Callable[..., Watched]
+) -> None:
+    watched = watch(address(page), reduced_motion="reduce", **options)
+    settled(watched)
+    found = Axe().run(watched.page).response["violations"]
+    grave = [
+        f"{rule['id']}: {node['html'][:200]}"
+        for rule in found
+        if rule["impact"] in {"serious", "critical"}
+        for node in rule["nodes"]
+    ]
+    assert grave == []
+
+
+@pytest.mark.parametrize("page", READING)
+def test_a_page_fits_a_phone(page: str, watch: Callable[..., Watched]) -> None:
+    watched = watch(address(page), viewport={"width": 375, "height": 800})
+    settled(watched)
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+@pytest.mark.parametrize("page", READING[:1])
+def test_the_first_tab_stop_skips_to_the_content(page: str, watch: Callable[..., Watched]) -> None:
+    watched = watch(address(page))
+    watched.page.keyboard.press("Tab")
+    watched.page.keyboard.press("Enter")
+    assert watched.page.evaluate("location.hash") == "#main-content"
+
+
+@pytest.mark.parametrize("page", READING)
+def test_a_page_reads_with_scripts_blocked(page: str, watch: Callable[..., Watched]) -> None:
+    watched = watch(address(page), java_script_enabled=False)
+    assert len(watched.page.locator("#main-content").inner_text().split()) > 50
+
+
+def test_icons_are_drawn_without_a_script(watch: Callable[..., Watched]) -> None:
+    """The menu's icon has a size and a shape."""
+    watched = watch(address(READING[0]), java_script_enabled=False)
+    icon = watched.page.locator(".primary-toggle .fa-bars").first
+    shape = icon.evaluate("element => getComputedStyle(element, '::before').maskImage")
+    assert shape.startswith('url("data:image/svg+xml')
+    assert (icon.bounding_box() or {"width": 0})["width"] > 8
+
+
+def test_the_front_address_leads_to_the_cover(watch: Callable[..., Watched]) -> None:
+    watched = watch((HTML / "index.html").as_uri())
+    watched.page.wait_for_url("**/book/index.html")
+
+
+def test_paper_gets_the_text_alone_with_folds_open(watch: Callable[..., Watched]) -> None:
+    watched = watch(address(READING[-1]))
+    watched.page.emulate_media(media="print")
+    assert not watched.page.locator(".bd-sidebar-primary").is_visible()
