@@ -37,8 +37,9 @@ def render(figure: Figure, finding: str) -> Still:
     figure.savefig(raster, format="png", dpi=120, facecolor="white")
     svg = out.getvalue()[out.getvalue().index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
-    # names of groups would repeat on a page; clip paths and markers keep theirs, which are hashed
-    svg = re.sub(r' id="[a-zA-Z]+_?\d*(?:_[a-z]+)?"(?=>)', "", svg)
+    # clip paths and markers keep their names, which are hashed; others would repeat on a page
+    wanted = set(re.findall(r'#([\w.-]+)[")]', svg))
+    svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in wanted else "", svg)
     svg = svg.replace("#000000", "currentColor")
     label = html.escape(finding, quote=True)
     svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" style="max-width:100%;height:auto" ', 1)

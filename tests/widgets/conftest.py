@@ -1,4 +1,4 @@
-"""Pages with one widget each, as the book's build would write them, opened from a file with the network cut."""
+"""Pages with one widget each, as the book's build would write them, to be opened from a file."""
 
 from __future__ import annotations
 

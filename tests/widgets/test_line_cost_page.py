@@ -1,4 +1,4 @@
-"""The line cost figure on a page from a file: same numbers as Python, every control by mouse, touch and keys."""
+"""The line cost figure on a page from a file: Python's numbers, every control by mouse, touch and keys."""
 
 from __future__ import annotations
 

@@ -1,0 +1,95 @@
+"""What stands on a page whose browser refuses scripts, WebAssembly or workers; and what axe finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from widgets import LineCost, static
+from widgets.base import PathWidget
+
+pytestmark = pytest.mark.browser
+
+SETTLED = "[data-settled=true]"
+POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'
+
+
+@pytest.fixture(scope="module", params=[LineCost], ids=lambda kind: kind.__name__)
+def widget(request: pytest.FixtureRequest) -> PathWidget:
+    return request.param()
+
+
+def test_without_scripts_the_still_picture_and_its_reason_stand(
+    watch: Callable[..., Any], write_page: Callable[..., str], widget: PathWidget
+) -> None:
+    page = watch(write_page("no-scripts", widget), java_script_enabled=False).page
+    picture = page.locator('.rp-still svg[role="img"]')
+    assert picture.is_visible()
+    assert picture.get_attribute("aria-label") == widget.still().finding
+    assert static.BLOCKED in page.locator("figcaption").inner_text()
+
+
+def test_without_webassembly_the_still_picture_and_its_reason_stand(
+    watch: Callable[..., Any], write_page: Callable[..., str], widget: PathWidget
+) -> None:
+    policy = POLICY.format("script-src file: 'unsafe-inline'")
+    page = watch(write_page("no-wasm", widget, head=policy)).page
+    page.get_by_text("blocks WebAssembly").wait_for()
+    assert page.locator('.rp-still svg[role="img"]').is_visible()
+    assert page.locator("input").count() == 0
+
+
+def test_without_workers_the_figure_runs_and_the_page_does_not_freeze(
+    watch: Callable[..., Any], write_page: Callable[..., str], widget: PathWidget
+) -> None:
+    policy = POLICY.format("script-src file: 'unsafe-inline' 'wasm-unsafe-eval'; worker-src 'none'")
+    page = watch(write_page("no-worker", widget, head=policy)).page
+    page.evaluate(
+        """() => {
+          let last = performance.now();
+          globalThis.longest = 0;
+          setInterval(() => {
+            const now = performance.now();
+            longest = Math.max(longest, now - last);
+            last = now;
+          }, 5);
+        }"""
+    )
+    page.wait_for_selector(SETTLED, timeout=20_000)
+    assert page.evaluate("longest") < 200
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"color_scheme": "light"},
+        {"color_scheme": "dark"},
+        {"color_scheme": "light", "viewport": {"width": 375, "height": 800}},
+    ],
+    ids=["light", "dark", "phone"],
+)
+def test_axe_finds_nothing(
+    watch: Callable[..., Any], write_page: Callable[..., str], widget: PathWidget, options: dict[str, Any]
+) -> None:
+    page = watch(write_page("axe", widget), **options).page
+    page.wait_for_selector(SETTLED)
+    if options["color_scheme"] == "dark":  # a page of the theme has a dark background of its own
+        page.add_style_tag(content="body { background: #121212; color: #eee }")
+    for more in page.locator("details").all():
+        more.evaluate("details => (details.open = true)")
+    found = Axe().run(page).response["violations"]
+    assert [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_two_widgets_share_a_page(
+    watch: Callable[..., Any], write_page: Callable[..., str], widget: PathWidget
+) -> None:
+    watched = watch(write_page("two", widget, LineCost(machine="cortex-a72")))
+    watched.page.locator(SETTLED).nth(1).wait_for()
+    assert watched.errors == []
+    identifiers = watched.page.evaluate("[...document.querySelectorAll('[id]')].map(e => e.id)")
+    assert len(identifiers) == len(set(identifiers))
