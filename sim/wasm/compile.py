@@ -29,7 +29,8 @@ class CompileError(RuntimeError):
 def compile_module(output: Path, entry: str = ENTRY, checked: bool = False) -> None:
     """Compile ``package.module:function`` to the module `output`, in a process of its own.
 
-    If `checked`, an index outside its array traps: for tests, at about half the speed. Nothing is written unless everything went well, so an interrupted run leaves the old module.
+    If `checked`, an index outside its array traps: for tests. Nothing is written unless everything went
+    well, so an interrupted run leaves the old module.
 
     Raises
     ------

@@ -17,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import wasmtime
 
+from sim.engine.tables import H_UNTIL, MORE
+
 from .object import PAGE
 from .stamp import ENGINE
 
@@ -24,6 +26,7 @@ Words = npt.NDArray[np.int64]
 
 WORD: Final = 8  # bytes
 LINE: Final = 64
+SLICE_STEPS: Final = 1_000_000  # between two slices an interrupt (Ctrl-C) is noticed
 LARGEST_ARENA: Final = (64 << 20) // WORD  # words
 NO_SPEC: Final = np.zeros(0, np.int64)
 
@@ -126,6 +129,8 @@ class WasmEngine:
     `reset` work on it in place. Any other int64 array (a copy, a native arena) is copied in and out.
     """
 
+    name = "wasm"
+
     def __init__(self, path: Path | str | None = None) -> None:
         self.path = Path(path) if path is not None else ENGINE
         if not self.path.exists():
@@ -152,6 +157,14 @@ class WasmEngine:
         if steps < 1:
             raise ValueError(f"steps must be at least 1, not {steps}")
         return self._call(arena, steps)
+
+    def run_until(self, arena: Words, time_ps: int) -> int:
+        """Run up to a time, in slices; the status."""
+        arena[H_UNTIL] = time_ps
+        status = MORE
+        while status == MORE:
+            status = self.run(arena, SLICE_STEPS)
+        return status
 
     def reset(self, arena: Words) -> int:
         """Forget the statistics so far (the end of the warm-up)."""

@@ -65,6 +65,7 @@ WRAP_AROUND: Final = re.compile(
     r"  (%\S+) = icmp slt i64 (?P<index>\S+), 0\n"
     r"  (%\S+) = add i64 (?P=index), (?P<size>%\S+)\n"
     r"  (?P<result>%\S+) = select i1 \1, i64 \3, i64 (?P=index)\n"
+    r"(?=  %\S+ = getelementptr inbounds \{ ptr, ptr, i64, i64, ptr, )"  # of an array; bounds of slices stay
 )
 PLAIN: Final = r"  \g<result> = add i64 \g<index>, 0\n"
 CHECKED: Final = r"  call void @check_index(i64 \g<index>, i64 \g<size>)\n" + PLAIN

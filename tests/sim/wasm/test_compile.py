@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sim.wasm import compile as compiler
+from sim.wasm import lower, stamp
 from sim.wasm import object as wasm_object
-from sim.wasm import stamp
+from sim.wasm.host import WasmEngine, WasmError
+from sim.wasm.object import ObjectError
 
 
 def test_the_same_source_gives_the_same_bytes(
@@ -31,6 +34,23 @@ def test_a_kernel_that_is_not_pure_fails_with_the_symbols_and_leaves_the_old_mod
     assert "log, sin" in capsys.readouterr().err
     assert output.read_bytes() == b"old"
     assert [path.name for path in tmp_path.iterdir()] == ["module.wasm"]
+
+
+def test_a_checked_module_traps_where_an_index_leaves_its_array(tmp_path: Path) -> None:
+    output = tmp_path / "checked.wasm"
+    compiler.compile_module(output, "tests.sim.wasm.toy:astray", checked=True)
+    engine = WasmEngine(output)
+    arena = engine.build(np.array([50], np.int64))
+    assert engine.run(arena, 49) == 7
+    with pytest.raises(WasmError, match="unreachable"):
+        engine.run(arena, 50)
+    with pytest.raises(WasmError, match="unreachable"):
+        engine.reset(arena)  # asks for word -1, the last one for Python and Numba
+
+
+def test_numba_code_without_indices_as_this_compiler_knows_them_is_refused() -> None:
+    with pytest.raises(ObjectError, match="has Numba changed"):
+        lower.straighten("define i64 @entry() {\n  ret i64 1\n}\n", checked=False)
 
 
 def test_another_entry_does_not_overwrite_the_engine() -> None:

@@ -116,6 +116,23 @@ def test_an_arena_for_112_cpus_and_10000_flows_fits(wasm: WasmEngine) -> None:
     assert arena[tables.H_STEPS] >= 112 * 900
 
 
+def test_running_until_a_time_is_running_in_slices(native: NativeEngine, wasm: WasmEngine) -> None:
+    theirs, ours = native.build(specs.image(0)), wasm.build(specs.image(0))
+    assert wasm.run_until(ours, 20_000_000) == native.run_until(theirs, 20_000_000) == tables.REACHED
+    assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.slow
+def test_no_index_leaves_its_array_in_sound_specs(tmp_path: Path) -> None:
+    compile_module(tmp_path / "checked.wasm", checked=True)
+    engine = WasmEngine(tmp_path / "checked.wasm")
+    for seed in range(500):
+        arena = engine.build(specs.image(seed))
+        engine.run(arena, 3_000)
+        engine.reset(arena)
+        engine.run(arena, 3_000)
+
+
 @pytest.mark.slow
 def test_the_rebuilt_module_gives_the_same_outputs(tmp_path: Path, wasm: WasmEngine) -> None:
     rebuilt = tmp_path / "engine.wasm"

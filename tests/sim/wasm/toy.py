@@ -73,6 +73,15 @@ def entry(arena: Words, spec: Words, steps: int) -> int:
 
 
 @njit(**OPTIONS)
+def astray(arena: Words, spec: Words, steps: int) -> int:
+    """Looks where it is told to: at a cell, or beside the arena."""
+    if steps == 0:
+        return spec[0]
+    arena[:] = 7
+    return arena[steps]
+
+
+@njit(**OPTIONS)
 def impure(arena: Words, spec: Words, steps: int) -> int:
     """Calls a function that differs between hosts: refused."""
     arena[0] = int(np.log(float(steps)) + np.sin(float(spec[0])))
