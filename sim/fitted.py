@@ -22,3 +22,8 @@ def records() -> list[dict[str, Any]]:
 def constants(scenario: str) -> dict[str, int]:
     """The fitted constants that a scenario's machine takes, by name."""
     return {row["constant"]: int(row["value"]) for row in records() if row["scenario"] == scenario}
+
+
+def knob(scenario: str, name: str, otherwise: int) -> int:
+    """A fitted number that is a knob's default; `otherwise` before anything was fitted."""
+    return constants(scenario).get(name, otherwise)

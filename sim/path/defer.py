@@ -52,7 +52,7 @@ class Defer:
             p.branch(OTHER, "==", CPU, "eat_skb.free")
             p.qlen(self.cpu_list, N, OTHER)
             p.branch(N, ">=", SKB_DEFER_MAX, "eat_skb.free")
-            p.lock(self.lock, OTHER)
+            host.lock(self.lock, OTHER)
             p.push(self.cpu_list, SKB, OTHER)
             p.qlen(self.cpu_list, N, OTHER)
             p.unlock(self.lock, OTHER)
@@ -103,14 +103,14 @@ class Defer:
 
     def _flush_cpu(self) -> None:
         """Free what other CPUs have left on this CPU's list."""
-        p = self.host.program
+        host, p = self.host, self.host.program
         with p.symbol("skb_defer_free_flush"):
             p.label("skb_defer_free_flush")
             with p.where(self.per_cpu, "defer_per_cpu"):
                 p.read(self.lines, "defer_lock", CPU)
                 p.qlen(self.cpu_list, N, CPU)
                 p.branch(N, "==", 0, "skb_defer_free_flush.none")
-                p.lock(self.lock, CPU)
+                host.lock(self.lock, CPU)
                 p.splice(self.cpu_list, self.work, CPU, CPU)
                 p.unlock(self.lock, CPU)
                 p.label("skb_defer_free_flush.next")

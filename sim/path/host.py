@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..engine.tables import MACHINE_FIELDS
 from ..expression import Number, Value
+from ..layout import Layout
 from ..machine import COSTS as MACHINE_COSTS
 from ..machine import Machine
-from ..program import Program
-from ..spec import Spec
+from ..program import Program, Register
+from ..spec import Domain, Lines, Locks, Spec
 from .costs import COSTS
 
 
@@ -68,3 +69,31 @@ class Host:
     def value(self, number: Number) -> Value:
         """A number as a value of the spec."""
         return self.spec.values.value(number)
+
+    def struct(
+        self, name: str, domain: Domain, fields: Sequence[str], keys: Sequence[str], layout: Callable[..., Layout]
+    ) -> Lines:
+        """Declare a kernel struct whose layout depends on keys: a patch that moves fields is a layout key.
+
+        `layout` is called with the keys as switches (those that are knobs of this spec; others are off) and
+        gives the layout; each field's line is then a value that follows the knobs.
+        """
+        known = [key for key in keys if key in self.spec.knobs]
+
+        def lines(of: Callable[[Layout], int], at: int, on: dict[str, bool]) -> Number:
+            if at == len(known):
+                return of(layout(**on))
+            no = lines(of, at + 1, {**on, known[at]: False})
+            yes = lines(of, at + 1, {**on, known[at]: True})
+            return no if no == yes else self.knob(known[at]).choose(yes, no)
+
+        def place(field: str) -> Number:
+            # a field that a patch adds is touched by that patch's code only: without it any line will do
+            return lines(lambda x: x.line(field) if field in {f.name for f in x.fields} else 0, 0, {})
+
+        return self.spec.struct(name, domain, {f: place(f) for f in fields}, lines(lambda x: x.lines, 0, {}))
+
+    def lock(self, locks: Locks, row: Register | None = None) -> None:
+        """Take a spinlock, charged as profiles show it."""
+        with self.program.symbol("_raw_spin_lock"):
+            self.program.lock(locks, row)

@@ -79,7 +79,7 @@ class Pages:
             p.jump("alloc_page.list")
         with p.symbol("rmqueue_bulk"):
             p.label("alloc_page.zone")
-            p.lock(self.zone_lock)
+            host.lock(self.zone_lock)
             p.pop(self.zone, M)  # an empty zone ends the run: out of memory is a result
             p.work(host.cost("zone_lock_ps") + BATCH * host.cost("zone_page_ps"))
             p.unlock(self.zone_lock)
@@ -116,9 +116,9 @@ class Pages:
             p.add(self.state, "oldest", 1, CPU)
             p.pop(self.empty, M)
             p.splice(self.full, self.members, SLOT, M)
-            p.lock(self.zone_lock)
+            host.lock(self.zone_lock)
             p.work(host.cost("zone_lock_ps") + BATCH * host.cost("zone_page_ps"))
-            p.push(self.zone, M)
+            p.push(self.zone, M, front=True)  # the buddy lists are stacks, too
             p.unlock(self.zone_lock)
             p.label("free_page.done")
             p.ret()

@@ -14,6 +14,9 @@ from .sender import BulkSender
 from .skbs import Skbs
 from .socket import Socket
 
+COPY_SPREAD_PERCENT = 10  # assumed: a packet's copy takes up to this more or less, as its pages lie in memory
+SPREAD_STEPS = 128
+
 
 class Reader:
     """Writes the thread ``recvmsg``, one for each flow, on CPU `cpu`."""
@@ -59,7 +62,11 @@ class Reader:
             p.alu(K, K, "//", N)
             p.work(0, by=K, fs=host.cost("datagram_fragment_ps") * 1000)
         with p.symbol("copy_user_enhanced_fast_string"):
-            p.work(0, by=M, fs=host.cost("copy_fs_per_byte"), copy=True)
+            copy = host.cost("copy_fs_per_byte")
+            p.uniform(K, SPREAD_STEPS)
+            p.alu(K, K, "*", M)
+            p.work(0, by=K, fs=copy * COPY_SPREAD_PERCENT // (50 * SPREAD_STEPS))
+            p.work(0, by=M, fs=copy * (100 - COPY_SPREAD_PERCENT) // 100, copy=True)
             p.count("bytes", M)
         with p.symbol("tcp_recvmsg_locked"):
             p.alu(LEFT, LEFT, "-", M)
@@ -83,7 +90,7 @@ class Reader:
         p, socket = self.host.program, self.socket
         with p.symbol("tcp_recvmsg_locked"):
             p.label("recvmsg.empty")
-            p.read(socket.struct, "sk_backlog", FLOW)
+            p.read(socket.struct, "sk_backlog.tail", FLOW)
             p.qlen(socket.backlog, N, FLOW)
             p.branch(N, "==", 0, "recvmsg.dry")
             p.call("tcp_cleanup_rbuf")
@@ -120,7 +127,7 @@ class Reader:
             p.branch(N, "==", 0, "tcp_cleanup_rbuf.none")
             p.store(table, "unacked", 0, FLOW)
         with p.symbol("__tcp_transmit_skb"):
-            p.read(self.socket.struct, "tcp_rx", FLOW)
+            p.read(self.socket.tcp, "rcv_nxt", FLOW)
             p.work(self.host.cost("tcp_ack_ps"))
             p.count("acks")
             self.sender.acknowledge()

@@ -6,17 +6,18 @@ may not process packets: it appends them to the backlog, which the owner works o
 
 from __future__ import annotations
 
+from .. import structs
 from ..expression import Number
 from ..spec import Integer, Reference
 from .host import Host
 from .registers import FLOW, N, SKB
 from .skbs import Skbs
 
-# struct sock by lines, 64-bit, the kernel before the series of 2021 (see `sim.structs` for the layouts).
-SOCK_LINES = {
-    "sk_refcnt": 1, "sk_rx_dst": 4, "sk_lock": 2, "sk_receive_queue": 3, "sk_backlog": 3, "sk_rmem_alloc": 3,
-    "defer_list": 3, "tcp_rx": 5,
-}
+FIELDS = (
+    "sk_refcnt", "sk_rx_dst", "sk_rx_dst_ifindex", "sk_lock.slock", "sk_receive_queue", "sk_backlog.tail",
+    "sk_rmem_alloc", "defer_list",
+)
+LAYOUT_KEYS = ("defer_free", "drop_forced_caps", "drop_nocaps", "fill_sock_hole", "demux_fields_close")
 
 
 class Socket:
@@ -27,8 +28,9 @@ class Socket:
         spec = host.spec
         self.flow = spec.domain("flow", flows)
         self.reader = spec.domain("thread", flows)
-        self.struct = spec.struct("sock", self.flow, SOCK_LINES, 6)
-        self.slock = spec.spinlocks("sk_lock.slock", self.struct, "sk_lock")
+        self.struct = host.struct("sock", self.flow, FIELDS, LAYOUT_KEYS, structs.sock)
+        self.tcp = spec.struct("tcp_sock", self.flow, {"rcv_nxt": 0}, 1)
+        self.slock = spec.spinlocks("sk_lock.slock", self.struct, "sk_lock.slock")
         self.table = spec.table(
             "sock", self.flow, owned=Integer(0, 1), waiting=Integer(0, 1), unacked=Integer(0, 1 << 40),
             reader=Reference(self.reader, none=False),
@@ -46,7 +48,7 @@ class Socket:
         host, p = self.host, self.host.program
         with p.symbol("lock_sock_nested"):
             p.label("lock_sock")
-            p.lock(self.slock, FLOW)
+            host.lock(self.slock, FLOW)
             p.store(self.table, "owned", 1, FLOW)
             p.unlock(self.slock, FLOW)
             p.ret()
@@ -54,8 +56,8 @@ class Socket:
             p.label("release_sock")
             p.work(host.cost("release_sock_ps"))
             p.label("release_sock.again")
-            p.lock(self.slock, FLOW)
-            p.read(self.struct, "sk_backlog", FLOW)
+            host.lock(self.slock, FLOW)
+            p.read(self.struct, "sk_backlog.tail", FLOW)
             p.qlen(self.backlog, N, FLOW)
             p.branch(N, "!=", 0, "release_sock.backlog")
             p.store(self.table, "owned", 0, FLOW)
@@ -67,8 +69,8 @@ class Socket:
             p.jump("release_sock.again")
         with p.symbol("__release_sock"):
             p.label("flush_backlog")
-            p.lock(self.slock, FLOW)
-            p.write(self.struct, "sk_backlog", FLOW)
+            host.lock(self.slock, FLOW)
+            p.write(self.struct, "sk_backlog.tail", FLOW)
             p.splice(self.backlog, self.taken, FLOW, FLOW)
             p.unlock(self.slock, FLOW)
             p.label("flush_backlog.next")

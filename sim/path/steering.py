@@ -57,7 +57,7 @@ class Steering:
             p.work(host.cost("rps_ps"))
             p.set(OTHER, target)
         with p.symbol("enqueue_to_backlog"):
-            p.lock(lock, OTHER)
+            host.lock(lock, OTHER)
             p.push(queue, SKB, OTHER)
             p.count("rps_packets")
             p.load(N, state, "scheduled", OTHER)
@@ -81,7 +81,7 @@ class Steering:
             p.ret()
         with p.symbol("process_backlog"):
             p.label("process_backlog")
-            p.lock(lock, CPU)
+            host.lock(lock, CPU)
             p.splice(queue, taken, CPU, CPU)
             p.qlen(taken, N, CPU)
             p.branch(N, "!=", 0, "process_backlog.some")

@@ -27,6 +27,7 @@ class Tcp:
             p.work(host.cost("socket_lookup_ps"))
             p.read(socket.struct, "sk_refcnt", FLOW)
             p.read(socket.struct, "sk_rx_dst", FLOW)
+            p.read(socket.struct, "sk_rx_dst_ifindex", FLOW)
         with p.where(1 - early_demux, "no early demux"):
             with p.symbol("ip6_route_input"):
                 p.work(host.cost("route_lookup_ps"))
@@ -36,7 +37,7 @@ class Tcp:
         with p.symbol("tcp_v6_rcv"):
             p.work(host.cost("tcp_rcv_ps"))
             p.call(flush_deferred)
-            p.lock(socket.slock, FLOW)
+            host.lock(socket.slock, FLOW)
             p.load(N, socket.table, "owned", FLOW)
             p.branch(N, "!=", 0, "tcp_add_backlog")
             p.call("tcp_v6_do_rcv")
@@ -45,7 +46,7 @@ class Tcp:
             p.ret()
         with p.symbol("tcp_add_backlog"):
             p.label("tcp_add_backlog")
-            p.write(socket.struct, "sk_backlog", FLOW)
+            p.write(socket.struct, "sk_backlog.tail", FLOW)
             p.push(socket.backlog, SKB, FLOW)
             p.unlock(socket.slock, FLOW)
             p.count("owned")
@@ -59,7 +60,7 @@ class Tcp:
             p.read(self.skbs.struct, "next", SKB)
             p.read(self.skbs.struct, "data", SKB)
         with p.symbol("tcp_rcv_established"):
-            p.write(socket.struct, "tcp_rx", FLOW)
+            p.write(socket.tcp, "rcv_nxt", FLOW)
             p.work(host.cost("tcp_established_ps"))
         with p.symbol("tcp_queue_rcv"):
             p.atomic(socket.struct, "sk_rmem_alloc", FLOW)
