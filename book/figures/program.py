@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from book.figures.svg import Picture
+
+# One space follows an operand, two or more stand before a symbol, many after an instruction without operands.
+_ROW: Final = re.compile(r"(?:(.{10,}?\S) {2,}|(.{1,9}\S) {9,})(\S+)$")
 
 
 def excerpt(listing: str, first: str, end: str) -> str:
-    """The lines of a listing from one label up to another one, which stays out."""
+    """The lines of a listing from one label up to another one, which stays out, set narrow."""
     lines = listing.splitlines()
-    return "\n".join(lines[lines.index(f"{first}:") : lines.index(f"{end}:")])
+    return narrow("\n".join(lines[lines.index(f"{first}:") : lines.index(f"{end}:")]))
+
+
+def narrow(listing: str) -> str:
+    """A listing or a diff with its column of symbols moved left, as far as its longest line lets it."""
+    rows = [
+        (match[1] or match[2], match[3]) if (match := _ROW.match(line)) else (line, "")
+        for line in listing.splitlines()
+    ]
+    width = max(len(left) for left, symbol in rows if symbol)
+    return "\n".join(f"{left:<{width}}  {symbol}".rstrip() for left, symbol in rows)
 
 
 def next_actor() -> Picture:
