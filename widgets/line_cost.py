@@ -39,7 +39,7 @@ class LineCost(PathWidget):
     def __init__(
         self, machine: str = program.MACHINES[0], threads: int = 4, transfer_ns: int | None = None
     ) -> None:
-        sidecar = program.sidecar()
+        sidecar = program.page_data()
         if transfer_ns is None and machine in sidecar["machines"]:
             transfer_ns = round(sidecar["machines"][machine]["costs"]["same_socket_ps"] / 1000)
         super().__init__(sidecar=sidecar, machine=machine, threads=threads, transfer_ns=transfer_ns or 20)

@@ -7,7 +7,6 @@ the machine without Python.
 
 from __future__ import annotations
 
-import base64
 from typing import Any, Final
 
 from sim import contention, machine
@@ -16,7 +15,9 @@ from sim.engine.native import NativeEngine
 from sim.engine.opcodes import CPU_REGISTER
 from sim.machine import Machine
 from sim.program import Register
+from sim.result import Metric
 from sim.spec import Spec
+from widgets import sidecar
 
 CPU: Final = Register(CPU_REGISTER, "cpu")
 
@@ -100,25 +101,14 @@ def run(way: str, threads: int, machine_costs: dict[str, int]) -> float:
     return threads * (UNTIL_PS[way] - WARM_PS[way]) / operations / 1000
 
 
-def sidecar() -> dict[str, Any]:
-    """What a page needs to run the spec itself, in the form of a scenario's sidecar."""
+def page_data() -> dict[str, Any]:
+    """What a page needs to run the spec (see `widgets.sidecar`), and the machines with their measurements."""
     spec = build()
-    names = spec.knobs
+    rate = Metric("mops", "M/s", ("stat:operations",), scale=1e6)
     return {
         "scenario": "line-cost",
-        "spec_b64": base64.b64encode(spec.image().astype("<i8").tobytes()).decode(),
         "knobs": [
-            {"name": n, "kind": "int", "word": spec.knob_word(n)}
-            for n in names
-            if n not in ("seed", "trace_rows")
-        ],
-        "seed_word": spec.knob_word("seed"),
-        "header": {name: place for place, name in enumerate(tables.HEADER)},
-        "stats": spec.stats,
-        "symbols": spec.program.symbols,
-        "roles": [],
-        "metrics": [
-            {"name": "mops", "unit": "M/s", "numerator": ["operations"], "denominator": "time", "scale": 1e-6}
+            {"name": name, "kind": "int", "word": spec.knob_word(name)} for name in ("threads", "way", *COSTS)
         ],
         "ways": {
             name: {"label": label, "warm_ps": WARM_PS[name], "until_ps": UNTIL_PS[name]}
@@ -127,6 +117,7 @@ def sidecar() -> dict[str, Any]:
         "machines": {name: machine_data(name) for name in MACHINES},
         "source": contention.SOURCE,
         "cpus": CPUS,
+        **sidecar.reduction(spec, [rate], []),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets as t
@@ -9,11 +10,14 @@ import traitlets as t
 from sim import scenarios
 from widgets import still
 from widgets.base import PathWidget
+from widgets.sidecar import of_scenario
 
 if TYPE_CHECKING:
     from sim.result import Result
 
 SEEDS = 1_000_000
+#: Knobs in sight, if the scenario has them; the others are one click away.
+FIRST = ("mtu", "gro_max_size", "recv_size_bytes", "reader_cpu", "page_recycling", "link_gbps")
 
 
 class Arms(NamedTuple):
@@ -37,6 +41,8 @@ class ReceivePathLab(PathWidget):
         The switch that separates before from after; the scenario's own patch if not given.
     seed, replications
         First seed, and how many seeds from it.
+    first
+        Names of the knobs in sight; the others are one click away.
     **knobs
         Values that differ from the scenario's defaults.
 
@@ -55,6 +61,7 @@ class ReceivePathLab(PathWidget):
     arm = t.Unicode().tag(sync=True)
     seed = t.Int(1, min=1, max=SEEDS).tag(sync=True)
     replications = t.Int(5, min=2, max=30).tag(sync=True)
+    first = t.List(t.Unicode()).tag(sync=True)
     answer = t.Dict().tag(sync=True)
 
     def __init__(
@@ -64,20 +71,23 @@ class ReceivePathLab(PathWidget):
         arm: str | None = None,
         seed: int = 1,
         replications: int = 5,
+        first: Sequence[str] = FIRST,
         **knobs: Any,
     ) -> None:
         self._scenario = scenarios.load(scenario)
-        sidecar = self._scenario.sidecar()
+        sidecar = of_scenario(self._scenario)
         self._kinds = {k["name"]: k for k in sidecar["knobs"]}
-        arm = arm or sidecar["arm"]
+        arm = arm or self._scenario.patches[0]
         if arm not in self._kinds or self._kinds[arm]["kind"] != "switch":
             switches = ", ".join(n for n, k in self._kinds.items() if k["kind"] == "switch")
             raise ValueError(f"arm {arm!r} is no switch of {scenario}; its switches: {switches}")
-        self._scenario.check(**knobs)
+        self._scenario.settings(**knobs)  # its errors name the nearest knob and the range
         self._ran: dict[str, Any] = {}
         self._result: Arms | None = None
         self.add_traits(**{name: _trait(k) for name, k in self._kinds.items() if name != arm})
-        super().__init__(sidecar=sidecar, arm=arm, seed=seed, replications=replications, **knobs)
+        super().__init__(
+            sidecar=sidecar, arm=arm, seed=seed, replications=replications, first=list(first), **knobs
+        )
         self.observe(self._moved, [*self.knobs, "seed", "replications"])
 
     @property
@@ -90,13 +100,16 @@ class ReceivePathLab(PathWidget):
         """Both arms for the knobs as they are; runs them if they have not been run."""
         wanted = {**self.knobs, "seed": self.seed, "replications": self.replications}
         if self._result is None or self._ran != wanted:
-            before, after = (self._scenario.run(**wanted, **{self.arm: side}) for side in (0, 1))
+            before, after = (self._run({**self.knobs, self.arm: side}) for side in (0, 1))
             self._result, self._ran = Arms(before, after), wanted
         return self._result
 
+    def _run(self, knobs: dict[str, Any]) -> Result:
+        return self._scenario.run(seed=self.seed, replications=self.replications, **knobs)
+
     def page_traits(self) -> tuple[str, ...]:
         """Everything but the answer of a kernel."""
-        return ("sidecar", "arm", "seed", "replications", *self.knobs)
+        return ("sidecar", "arm", "seed", "replications", "first", *self.knobs)
 
     def greet(self) -> None:
         """Answer for the knobs as they are."""
@@ -105,9 +118,9 @@ class ReceivePathLab(PathWidget):
     def still(self) -> still.Still:
         """Both arms as a picture, with the reported rates of this setting."""
         headline = self.sidecar["metrics"][0]["name"]
-        results = [r.to_json() for r in self.result]
+        results = [r.to_dict() for r in self.result]
         reported = [[r for r in self.reported(side) if r.get("metric") == headline] for side in (0, 1)]
-        return still.arms(results, headline, self.sidecar["layers"], reported)
+        return still.arms(results, headline, self.sidecar["layers"], self.sidecar["layer_order"], reported)
 
     def reported(self, side: int) -> list[dict[str, Any]]:
         """Rows of the thread that were stated for the knobs as they are, with the arm off (0) or on (1)."""
@@ -123,7 +136,7 @@ class ReceivePathLab(PathWidget):
 
     def _moved(self, _change: Any) -> None:
         # One message may move several knobs: the first notice runs them all, the rest find them run.
-        arms = [r.to_json() for r in self.result]
+        arms = [r.to_dict() for r in self.result]
         answer = {"knobs": self.knobs, "seed": self.seed, "arms": arms}
         if answer != self.answer:
             self.answer = answer

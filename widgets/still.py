@@ -50,6 +50,7 @@ def arms(
     results: Sequence[Mapping[str, Any]],
     headline: str,
     layers: Mapping[str, str],
+    order: Sequence[str],
     reported: Sequence[Sequence[Mapping[str, Any]]],
 ) -> Still:
     """Before and after side by side: the rate with its interval, and each CPU's time by layer.
@@ -62,21 +63,22 @@ def arms(
         Name of the metric that is drawn as the rate.
     layers
         Layer of each symbol; a still picture has no room for symbols.
+    order
+        The layers, in the order in which they are drawn.
     reported
         For each result the reported rows that belong beside its rate.
     """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7.2, 3.0), layout="constrained")
+    figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     rows = figure.subplots(2, 2, sharex="row", height_ratios=(1, 2))
-    shown: dict[str, None] = dict.fromkeys(layers.values())
     for side, (name, result) in enumerate(zip(("Before", "After"), results, strict=True)):
         _rate(rows[0][side], name, result["metrics"][headline], reported[side])
-        _stacks(rows[1][side], result, layers, list(shown))
+        _stacks(rows[1][side], result, layers, order)
     handles, labels = rows[1][0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
     figure.legend(
-        unique.values(), unique.keys(), loc="outside lower center", ncols=8, fontsize=8, frameon=False
+        unique.values(), unique.keys(), loc="outside lower center", ncols=4, fontsize=8, frameon=False
     )
     return render(figure, finding(results, headline))
 
@@ -107,11 +109,12 @@ def _rate(axes: Axes, name: str, metric: Mapping[str, Any], rows: Sequence[Mappi
     axes.tick_params(labelsize=8)
 
 
-def _stacks(axes: Axes, result: Mapping[str, Any], layers: Mapping[str, str], order: list[str]) -> None:
-    for at, (_, profile) in enumerate(result["profile"].items()):
+def _stacks(axes: Axes, result: Mapping[str, Any], layers: Mapping[str, str], order: Sequence[str]) -> None:
+    for at, (role, profile) in enumerate(result["profile"].items()):
         left = 0.0
         for number, layer in enumerate(order):
             share = sum(v for symbol, v in profile.items() if layers.get(symbol) == layer)
+            share *= result["cpu"][role] / 100  # a profile is of busy time
             look = number % len(COLOURS)
             axes.barh(
                 [at], [share], left=left, color=COLOURS[look], hatch=HATCHES[look], label=layer, height=0.6

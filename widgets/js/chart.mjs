@@ -9,7 +9,7 @@ const LETTER = 6.6; // a digit's width at 12 px, near enough to know whether a l
 
 const text = (x, y, words, more) => s("text", { x, y, ...more }, words);
 
-function rate(top, width, metric, reported, high) {
+function rate(top, width, metric, replications, reported, high) {
   const x = linear(0, high, LEFT, width - LEFT);
   const head = top + 14;
   if (reported.length) top += 16;
@@ -28,7 +28,7 @@ function rate(top, width, metric, reported, high) {
     ]),
     s("path", { d: `M${LEFT},${axis} H${width - LEFT}`, class: "rp-axis" }),
   ];
-  if (metric.low !== null && metric.low !== undefined) {
+  if (replications > 1) {
     const [a, b] = [x(Math.max(0, metric.low)), x(metric.high)];
     parts.push(s("path", { d: `M${a},${middle - 6} v12 M${a},${middle} H${b} M${b},${middle - 6} v12`, class: "rp-whisker" }));
   }
@@ -55,13 +55,13 @@ function stack(top, width, role, share, profile, palette) {
   let from = 0;
   // The same order in both arms and on all CPUs: neighbours are of one layer, and two bars can be compared.
   for (const layer of palette.layers) for (const name of palette.symbols) {
-    const value = palette.layer(name) === layer ? profile[name] : 0;
-    if (!value) continue;
+    if (palette.layer(name) !== layer || !profile[name]) continue;
+    const value = (profile[name] * share) / 100;
     const [a, b] = [x(from), x(Math.min(100, from + value))];
     from += value;
     if (b - a < 0.3) continue;
     const bar = s("rect", { x: a, y: top + 18, width: b - a, height: BAR, fill: palette.fill(name), class: "rp-part" });
-    bar.append(s("title", null, `${name}: ${format(value)} % of the ${role} CPU`));
+    bar.append(s("title", null, `${name}: ${format(profile[name])} % of the time that the ${role} CPU is busy`));
     parts.push(bar);
     const fits = Math.floor((b - a - 8) / LETTER);
     if (fits >= name.length || fits >= 12) {
@@ -81,7 +81,7 @@ export function drawArm(side, width, high, metric, roles, palette) {
     parts.push(more);
     top += height;
   };
-  put(rate(top, width, result.metrics[metric], side.reported, high));
+  put(rate(top, width, result.metrics[metric], result.replications, side.reported, high));
   for (const role of roles) put(stack(top, width, role, result.cpu[role], result.profile[role], palette));
   return s(
     "svg",

@@ -16,13 +16,12 @@ const HATCH = [
 
 export const HUES = HATCH.length;
 
-// symbols: names in their fixed order. layers: symbol -> layer. Gives defs() for one drawing and fill(symbol).
-export function palette(symbols, layers, prefix) {
-  const order = [...new Set(symbols.map((name) => layers[name] ?? "other"))];
+// symbols: names in their fixed order. layers: symbol -> layer. order: the layers. Gives defs() for one drawing and fill(symbol).
+export function palette(symbols, layers, order, prefix) {
   const seen = {};
   const look = {};
   symbols.forEach((name, at) => {
-    const layer = layers[name] ?? "other";
+    const layer = layers[name];
     const shade = (seen[layer] = (seen[layer] ?? -1) + 1);
     look[name] = { id: `${prefix}-${at}`, hue: order.indexOf(layer) % HUES, shade: shade % 3, layer };
   });
@@ -37,7 +36,7 @@ export function palette(symbols, layers, prefix) {
     layers: order,
     symbols,
     example: (layer) => symbols.find((name) => look[name].layer === layer),
-    layer: (name) => look[name]?.layer ?? "other",
+    layer: (name) => look[name].layer,
     defs: (names) => s("defs", null, names.map((name) => pattern(look[name]))),
     fill: (name) => `url(#${look[name].id})`,
     swatch: (name) =>

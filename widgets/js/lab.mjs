@@ -9,7 +9,6 @@ import { format, interval, ticks } from "./scales.mjs";
 import { command, copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 import { table } from "./table.mjs";
 
-const FIRST = 6; // knobs in sight; the others are one click away
 const ARMS = [0, 1];
 const NAMES = ["Before", "After"];
 
@@ -24,7 +23,7 @@ function render({ model, el }) {
   const addressed = [...knobs, seedKnob];
   const headline = sidecar.metrics[0].name;
   const roles = sidecar.roles.map((r) => r.name);
-  const colours = makePalette(sidecar.symbols, sidecar.layers, uid("fill"));
+  const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
   const values = {};
   for (const k of addressed) values[k.name] = model.get(k.name) ?? k.default;
   if (onPage) Object.assign(values, readAddress(sidecar.scenario, addressed));
@@ -43,6 +42,7 @@ function render({ model, el }) {
   // --- controls -------------------------------------------------------------------------------------
   const controls = {};
   const acts = knobs.filter((k) => k.effect === "acts" || k.effect === undefined);
+  const inSight = (model.get("first") ?? []).map((name) => acts.find((k) => k.name === name)).filter(Boolean);
   const inert = knobs.filter((k) => !acts.includes(k));
   for (const k of addressed) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
   const group = (title, list, open) =>
@@ -97,7 +97,7 @@ function render({ model, el }) {
     if (!results[0] || !results[1]) return;
     const reported = ARMS.map(reportedFor);
     const rates = reported.map((rows) => rows.filter((row) => row.metric === headline));
-    const most = Math.max(...ARMS.map((a) => results[a].metrics[headline].high ?? results[a].metrics[headline].mean),
+    const most = Math.max(...ARMS.map((a) => (results[a].replications > 1 ? results[a].metrics[headline].high : results[a].metrics[headline].mean)),
       ...rates.flat().map((row) => row.reported));
     const high = ticks(most * 1.02).at(-1);
     for (const side of ARMS) {
@@ -139,7 +139,7 @@ function render({ model, el }) {
       .filter(({ parts }) => Math.max(...parts) >= 0.05)
       .sort((a, b) => Math.max(...b.parts) - Math.max(...a.parts));
     const columns = roles.flatMap((role) => NAMES.map((n) => `${role}, ${n.toLowerCase()}`));
-    return table("CPU time by kernel symbol, % of the CPU's time", ["symbol", "layer", ...columns],
+    return table("CPU time by kernel symbol, % of the time that the CPU is busy", ["symbol", "layer", ...columns],
       rows.map(({ name, parts }) => [[colours.swatch(name), " ", h("code", null, name)], colours.layer(name),
         ...parts.map((v) => (v ? format(v) : "0"))]));
   }
@@ -183,8 +183,8 @@ function render({ model, el }) {
     s("svg", { width: 0, height: 0, class: "rp-defs", "aria-hidden": "true" }, colours.defs(sidecar.symbols)),
     h("h3", { id: title, class: "rp-title" }, `Receive-path lab: ${sidecar.scenario}, `, h("code", null, arm)),
     settings.length > 0 && h("div", { class: "rp-settings", role: "group", "aria-label": "Settings of the thread" }, settings),
-    h("div", { class: "rp-controls" }, acts.slice(0, FIRST).map((k) => controls[k.name].node)),
-    group("More switches, and the seed", [...acts.slice(FIRST), seedKnob]),
+    h("div", { class: "rp-controls" }, inSight.map((k) => controls[k.name].node)),
+    group("More switches, and the seed", [...acts.filter((k) => !inSight.includes(k)), seedKnob]),
     group("Switches that do nothing here, and why", inert),
     h("div", { class: "rp-arms" }, ARMS.map((side) => h("div", { class: "rp-arm" },
       h("h4", null, `${NAMES[side]} `, h("code", null, `${arm}=${side}`)), pictures[side], evidence[side]))),
@@ -199,7 +199,8 @@ function render({ model, el }) {
       results = next;
       settled = done;
       draw();
-      el.dispatchEvent(new CustomEvent("rp-drawn"));
+      const { knobs: drawn, seed } = results[0];
+      el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail: { knobs: drawn, seed, done } }));
     },
     failed(reason, before) {
       if (before) el.dispatchEvent(new CustomEvent("rp-failed", { detail: reason }));

@@ -1,65 +1,99 @@
-// From an arena to a result: the arithmetic of sim/result.py once more, for pages without Python.
-// A test holds the two equal on the same arenas.
-
-// Half-widths of Student's 95 % interval in standard errors, by degrees of freedom.
-const T975 = [
-  NaN, 12.706204736174698, 4.302652729749462, 3.182446305283708, 2.7764451051977934, 2.570581835636315,
-  2.4469118511449786, 2.36462425159278, 2.306004135204166, 2.2621571627409915, 2.2281388519649385,
-];
-const t975 = (freedom) => T975[freedom] ?? 1.959963984540054 * (1 + (1.959963984540054 ** 2 + 1) / (4 * freedom));
-
-const SECOND = 1e12;
+// From an arena to a result: the arithmetic of sim/result.py once more, for pages without Python. Names are
+// resolved to places by the sidecar. A test holds the two equal on the same arenas.
 
 // One replication: plain numbers, ready to be sent to another thread.
 export function sample(arena, sidecar) {
-  const at = (name) => Number(arena[sidecar.header[name]]);
-  const elapsed = at("now") - at("reset_time");
-  const stats = {};
-  sidecar.stats.forEach((name, i) => (stats[name] = Number(arena[at("at_stat") + i])));
-  const symbols = at("symbols");
-  const profile = {};
-  const cpu = {};
-  for (const role of sidecar.roles) {
-    const row = at("at_profile") + role.cpu * symbols;
-    const shares = (profile[role.name] = {});
-    let busy = 0;
-    sidecar.symbols.forEach((name, i) => {
-      const ps = Number(arena[row + i]);
-      busy += ps;
-      if (ps) shares[name] = (100 * ps) / elapsed;
-    });
-    cpu[role.name] = (100 * busy) / elapsed;
+  const { places } = sidecar;
+  const word = (at) => Number(arena[at]);
+  const head = (name) => word(places.header[name]);
+  const until = head("until");
+  const elapsed = until - head("reset_time");
+  const value = (row) => word(head("at_value") + row);
+
+  // Offsets of the rows of a set of queues or locks.
+  function rows(set, count, words) {
+    const first = word(head("at_set") + set);
+    return Array.from({ length: value(count) }, (_, i) => first + words * i);
   }
+
+  function term(t) {
+    if ("time" in t) return elapsed;
+    if ("stat" in t) return word(head("at_stat") + t.stat);
+    if ("header" in t) return word(t.header);
+    let sum = 0;
+    if ("queue" in t) {
+      const q = places.queue;
+      for (const at of rows(t.queue, t.count, q.words))
+        sum += word(at + q.area) + word(at + q.length) * Math.max(0, until - word(at + q.since));
+    } else {
+      for (const at of rows(t.lock, t.count, places.lock.words)) sum += word(at + places.lock.wait);
+    }
+    return sum;
+  }
+
+  const total = (terms) => terms.reduce((sum, t) => sum + term(t), 0);
   const metrics = {};
+  const resolution = {};
   for (const m of sidecar.metrics) {
-    const top = m.numerator.reduce((sum, name) => sum + stats[name], 0);
-    const bottom = m.denominator === "time" ? elapsed / SECOND : stats[m.denominator];
-    metrics[m.name] = bottom ? (m.scale * top) / bottom : 0;
+    const bottom = total(m.denominator);
+    metrics[m.name] = bottom ? (m.scale * total(m.numerator)) / bottom : 0;
+    resolution[m.name] = bottom ? Math.abs(m.scale) / bottom : Math.abs(m.scale);
   }
-  return { metrics, cpu, profile, elapsed };
+
+  const cpu = {};
+  const profile = {};
+  for (const role of sidecar.roles) {
+    const number = value(role.value);
+    const size = sidecar.symbols.length;
+    const softirq = head("at_profile") + number * size;
+    const thread = softirq + head("cpus") * size;
+    const times = sidecar.symbols.map((_, k) => word(softirq + k) + word(thread + k));
+    const busy = times.reduce((a, b) => a + b, 0);
+    const base = head("at_cpu") + places.cpu.words * number;
+    let idle = word(base + places.cpu.idle);
+    if (word(base + places.cpu.state) === places.cpu.idle_state)
+      idle += Math.max(0, until - word(base + places.cpu.idle_since));
+    cpu[role.name] = busy + idle ? (100 * busy) / (busy + idle) : 0;
+    profile[role.name] = {};
+    sidecar.symbols.forEach((name, k) => {
+      if (times[k]) profile[role.name][name] = (100 * times[k]) / busy;
+    });
+  }
+  return { metrics, resolution, cpu, profile, steps: head("steps") };
 }
 
 const mean = (xs) => xs.reduce((a, b) => a + b, 0) / xs.length;
 
-function spread(xs) {
+function estimate(xs, resolution, student) {
+  const n = xs.length;
   const middle = mean(xs);
-  if (xs.length < 2) return { mean: middle, low: null, high: null };
-  const variance = xs.reduce((a, x) => a + (x - middle) ** 2, 0) / (xs.length - 1);
-  const half = t975(xs.length - 1) * Math.sqrt(variance / xs.length);
+  let half = resolution / n;
+  if (n > 1) {
+    const variance = xs.reduce((a, x) => a + (x - middle) ** 2, 0) / (n - 1);
+    half = Math.max(half, student[Math.min(n - 1, student.length) - 1] * Math.sqrt(variance / n));
+  } else {
+    half = Math.max(half, Math.abs(middle)); // one replication says nothing about the spread
+  }
   return { mean: middle, low: middle - half, high: middle + half };
 }
 
 // Replications together, in the shape of `python -m sim run --json`.
 export function combine(samples, sidecar, about) {
   const metrics = {};
-  for (const m of sidecar.metrics) metrics[m.name] = { ...spread(samples.map((x) => x.metrics[m.name])), unit: m.unit };
+  for (const { name, unit } of sidecar.metrics) {
+    const resolution = Math.max(...samples.map((x) => x.resolution[name]));
+    metrics[name] = { ...estimate(samples.map((x) => x.metrics[name]), resolution, sidecar.student_t), unit };
+  }
   const cpu = {};
   const profile = {};
   for (const { name: role } of sidecar.roles) {
     cpu[role] = mean(samples.map((x) => x.cpu[role]));
     const names = new Set(samples.flatMap((x) => Object.keys(x.profile[role])));
-    profile[role] = {};
-    for (const name of names) profile[role][name] = mean(samples.map((x) => x.profile[role][name] ?? 0));
+    const shares = [...names].map((name) => [name, mean(samples.map((x) => x.profile[role][name] ?? 0))]);
+    profile[role] = Object.fromEntries(shares.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)));
   }
-  return { scenario: sidecar.scenario, engine: sidecar.engine_hash, replications: samples.length, ...about, metrics, cpu, profile };
+  return {
+    scenario: sidecar.scenario, ...about, replications: samples.length, engine: "page",
+    engine_hash: sidecar.engine_hash, metrics, cpu, profile,
+  };
 }

@@ -32,7 +32,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
 
   function jobs(side, full) {
     const base = { arm: side, values: knobsOf(side) };
-    const first = { ...base, seed: values.seed, warm: sidecar.quick_warm_ps ?? 0, until: sidecar.quick_until_ps, quick: true };
+    const first = { ...base, seed: values.seed, warm: sidecar.warm_ps, until: sidecar.quick_until_ps, quick: true };
     const rest = [];
     for (let i = 0; full && i < replications; i++)
       rest.push({ ...base, seed: values.seed + i, warm: sidecar.warm_ps, until: sidecar.until_ps, quick: false });

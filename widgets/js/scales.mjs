@@ -21,9 +21,9 @@ export function ticks(high, count = 5) {
 export function format(x) {
   if (!Number.isFinite(x)) return "no value";
   const size = Math.abs(x);
+  if (size && size < 0.01) return x.toPrecision(2);
   const places = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : 3;
   return x.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
 }
 
-export const interval = (m) =>
-  m.low === null || m.low === undefined ? format(m.mean) : `${format(m.mean)} (${format(m.low)} to ${format(m.high)})`;
+export const interval = (m) => `${format(m.mean)} (${format(m.low)} to ${format(m.high)})`;

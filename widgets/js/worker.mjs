@@ -11,8 +11,6 @@ import { imageFromBase64, withKnobs } from "./spec.mjs";
 // Short enough that a later move is noticed within a few ms, and that V8 may change to its better code.
 export const SLICE = 50_000;
 
-const OUTCOMES = ["", "", "the run came to a deadlock", "the run came to a livelock", "a table of the run is full", ""];
-
 export function serve(post, pause) {
   let engine, sidecar, base;
   let latest = 0;
@@ -20,11 +18,11 @@ export function serve(post, pause) {
 
   // Runs to `until`; false if a later message made the run needless.
   async function advance(until, ticket, tally) {
-    engine.arena[sidecar.header.until] = BigInt(until);
+    engine.arena[sidecar.places.header.until] = BigInt(until);
     for (;;) {
       const status = Number(engine.run(SLICE));
       tally.slices++;
-      if (status > 1 && status < 5) throw new Error(OUTCOMES[status]);
+      if (status > 1) throw new Error(`the run ended early: ${sidecar.places.statuses[status]}`);
       if (status) return true;
       await pause();
       if (ticket !== latest) return false;

@@ -1,0 +1,65 @@
+"""The layer of the receive path that a kernel symbol belongs to, for colours and legends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+#: Layers in the order in which a packet meets them, with the beginnings of their symbols' names.
+LAYERS: Final = {
+    "driver and NAPI": ("driver_", "asm_", "net_rx_action", "napi_poll", "napi_complete", "mlx", "page_pool"),
+    "GRO": ("dev_gro", "skb_gro", "napi_gro", "inet_gro", "tcp_gro"),
+    "steering": ("get_rps", "enqueue_to_backlog", "net_rps", "process_backlog", "netif_receive", "__netif"),
+    "IP": ("ip_", "ip6_", "ipv6_", "fib_"),
+    "TCP and socket": (
+        "tcp_",
+        "__tcp",
+        "__inet",
+        "inet",
+        "udp",
+        "sock_",
+        "sk_",
+        "lock_sock",
+        "release_sock",
+        "__release_sock",
+    ),
+    "memory": (
+        "rmqueue",
+        "put_page",
+        "free_",
+        "__alloc_skb",
+        "__kfree_skb",
+        "kfree",
+        "skb_release",
+        "skb_attempt",
+        "skb_defer",
+        "alloc_",
+        "__alloc_pages",
+    ),
+    "copy to user": ("copy_", "__skb_datagram", "skb_copy", "_copy"),
+    "locks and scheduler": ("_raw_spin", "native_queued", "__schedule", "schedule", "try_to_wake", "entry_"),
+}
+OTHER: Final = "other"
+_LONGER_FIRST: Final = sorted(
+    ((beginning, name) for name, beginnings in LAYERS.items() for beginning in beginnings),
+    key=lambda pair: -len(pair[0]),
+)
+#: Symbols whose names begin as another layer's do.
+_EXCEPTIONS: Final = {
+    "sk_defer_free_flush": "memory",
+    "sk_wait_data": "locks and scheduler",
+    "tcp_eat_recv_skb": "memory",
+}
+
+
+def present(symbols: Iterable[str]) -> list[str]:
+    """The layers of some symbols, in the order of a packet's way."""
+    found = {layer(symbol) for symbol in symbols}
+    return [name for name in (*LAYERS, OTHER) if name in found]
+
+
+def layer(symbol: str) -> str:
+    """A layer's name; symbols of no known layer belong to ``other``."""
+    if symbol in _EXCEPTIONS:
+        return _EXCEPTIONS[symbol]
+    return next((name for beginning, name in _LONGER_FIRST if symbol.startswith(beginning)), OTHER)
