@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..engine import tables as T
 from .calendar import Turn, priority_of
-from .trace import owner_of
 
 if TYPE_CHECKING:
     from .context import Context
-    from .instruction import Instruction
     from .machine import Machine
 
 Life = Generator[Turn, int, None]
@@ -24,6 +22,7 @@ class Actor:
     What an instruction changes, it changes at its begin, at once; then it takes its time.
     """
 
+    __slots__ = ("calendar", "machine", "number", "priority", "time", "turn")
     turn: Turn
 
     def __init__(self, machine: Machine, number: int) -> None:
@@ -47,25 +46,3 @@ class Actor:
     def lose(self, context: Context) -> int:
         """The context sleeps or has stopped: so does an agent with it."""
         return NO_TURN
-
-    def execute(self, instruction: Instruction, context: Context, now: int) -> int:
-        """Execute the instruction at the context's pc; the ps it takes, or NO_TURN."""
-        machine = self.machine
-        machine.steps += 1
-        pc = context.pc
-        context.pc = pc + 1
-        if machine.trace.room:
-            line = instruction.touches(context)
-            before = -1 if line is None else owner_of(line)
-            took = instruction.execute(self, context, now)
-            machine.trace.write(now, max(took, 0), context, pc, line, before)
-        else:
-            took = instruction.execute(self, context, now)
-        context.instructions += 1
-        if now > machine.now:
-            machine.now = now
-            machine.same_time = 0
-        machine.same_time += 1
-        if machine.same_time > T.LIVELOCK_STEPS:
-            machine.fault(T.LIVELOCK, self, pc)
-        return took

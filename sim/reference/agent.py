@@ -11,6 +11,8 @@ from .machine import Machine
 class Agent(Actor):
     """An actor with one context and neither cores nor caches. It has a turn, or it sleeps or has stopped."""
 
+    __slots__ = ("context",)
+
     def __init__(self, machine: Machine, number: int, context: Context) -> None:
         super().__init__(machine, number)
         self.context = context
@@ -23,9 +25,17 @@ class Agent(Actor):
         context = self.context
         now = yield self.calendar.appoint(self, INF)
         while True:
-            instruction = program[context.pc]
-            took = self.execute(instruction, context, now)
-            if took == 0 and not instruction.ends_turn and machine.steps != machine.pause_at:
+            if now > machine.now:
+                machine.time_moves(now)
+            pc = context.pc
+            instruction = program[pc]
+            context.pc = pc + 1
+            context.instructions += 1
+            machine.steps += 1
+            took = instruction.execute(self, context, now)
+            if machine.steps == machine.pause_at:
+                machine.pause(self, pc)
+            elif took == 0 and not instruction.ends_turn:
                 continue
             now = yield self.calendar.appoint(self, now + took if took >= 0 else INF)
 

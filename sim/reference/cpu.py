@@ -6,7 +6,7 @@ from collections import deque
 
 from ..engine import tables as T
 from ..engine.opcodes import READ, VECTOR_COUNT
-from .actor import NO_TURN, Actor, Life
+from .actor import Actor, Life
 from .context import Context
 from .line import Core, Line
 from .lock import Lock
@@ -21,6 +21,13 @@ class Cpu(Actor):
     softirq goes before the threads of the CPU, except while this CPU has a spinlock (or spins for one), and
     while a long softirq is *throttled* in favour of the threads.
     """
+
+    __slots__ = (
+        "base", "core", "costs", "current", "fetch_end", "fetch_kind", "fetch_line", "follower", "idle_ps",
+        "idle_since", "locks", "next_vector", "run_queue", "sibling", "slice_since", "softirq",
+        "softirq_profile", "softirq_runs", "softirq_since", "spin_lock", "spin_since", "state",
+        "thread_profile", "throttled_until", "vectors",
+    )
 
     def __init__(self, machine: Machine, number: int, core: Core, softirq: Context) -> None:
         super().__init__(machine, number)
@@ -67,17 +74,22 @@ class Cpu(Actor):
             if context is None:
                 now = yield appoint(self, self._pause(now))
                 continue
-            instruction = program[context.pc]
-            took = self.execute(instruction, context, now)
+            if now > machine.now:
+                machine.time_moves(now)
+            pc = context.pc
+            instruction = program[pc]
+            context.pc = pc + 1
+            context.instructions += 1
+            machine.steps += 1
+            took = instruction.execute(self, context, now)
             if took > 0:
                 profile = self.softirq_profile if context is self.softirq else self.thread_profile
                 profile[instruction.symbol] += took
-            elif took == NO_TURN:
-                now = yield appoint(self, T.INF)
+            if machine.steps == machine.pause_at:
+                machine.pause(self, pc)
+            elif took == 0 and not instruction.ends_turn:
                 continue
-            elif not instruction.ends_turn and machine.steps != machine.pause_at:
-                continue
-            now = yield appoint(self, now + took)
+            now = yield appoint(self, now + took if took >= 0 else T.INF)
 
     def _choose(self, now: int) -> Context | None:
         """The context to execute an instruction of; None if there is none yet."""

@@ -23,13 +23,12 @@ class ReferenceEngine:
         """Execute at most `steps` instructions (> 0) up to the machine's `until`; return the status."""
         if machine.status > T.REACHED:
             return machine.status
-        machine.status = T.MORE
-        machine.pause_at = machine.steps + steps
+        machine.resume(steps)
         calendar = machine.calendar
         until = min(machine.until, T.INF)
         while calendar.peek() < until:
             calendar.step()
-            if machine.steps == machine.pause_at:
+            if machine.paused:
                 return machine.status
         # What is left in the calendar may be overtaken turns only: ask the actors.
         if all(actor.time >= T.INF for actor in machine.actors):

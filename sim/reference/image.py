@@ -110,7 +110,7 @@ class Image:
         entries = [*machine.entries, *[-1] * O.VECTOR_COUNT][: O.VECTOR_COUNT]
         return {
             "magic": T.MAGIC, "words": self.size, "status": machine.status, "now": machine.now,
-            "until": machine.until, "steps": machine.steps, "same_time": machine.same_time,
+            "until": machine.until, "steps": machine.steps, "same_time": machine.steps - machine.moved_at,
             "fault_actor": machine.fault_actor, "fault_pc": machine.fault_pc,
             "trace_rows": machine.trace.room, "trace_count": machine.trace.count,
             "transfers": machine.memory.transfers, "memory_reads": machine.memory.reads,

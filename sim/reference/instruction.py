@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
+
+from .trace import owner_of
 
 if TYPE_CHECKING:
     from .context import Context
@@ -18,7 +20,7 @@ class Instruction:
     at this very instant, or have ended the run.
     """
 
-    ends_turn: ClassVar[bool] = False
+    ends_turn = False
 
     def __init__(self, machine: Machine, symbol: int, operands: dict[str, int]) -> None:
         self.machine = machine
@@ -37,3 +39,21 @@ class Instruction:
     def touches(self, context: Context) -> Line | None:
         """The cache line that it is going to touch, for the trace."""
         return None
+
+
+class Traced(Instruction):
+    """An instruction that is executed with the trace on: it leaves a record."""
+
+    def __init__(self, machine: Machine, instruction: Instruction) -> None:
+        super().__init__(machine, instruction.symbol, {})
+        self.instruction = instruction
+        self.ends_turn = instruction.ends_turn
+
+    def execute(self, actor: Any, context: Context, now: int) -> int:
+        """Do what the instruction does, and write the record."""
+        pc = context.pc - 1
+        line = self.instruction.touches(context)
+        before = -1 if line is None else owner_of(line)
+        took = self.instruction.execute(actor, context, now)
+        self.machine.trace.write(now, max(took, 0), context, pc, line, before)
+        return took

@@ -33,9 +33,11 @@ class Machine:
         self.trace = Trace(blueprint.trace_rows)
         self.until = T.INF
         self.now = 0  # the last instruction's time, or `until` once that is reached
-        self.steps = 0
-        self.pause_at = 0  # the number of steps after which a run pauses
-        self.same_time = 0  # instructions since the time last moved
+        self.steps = 0  # instructions executed
+        self.stop_at = 0  # a slice ends after so many
+        self.pause_at = 0  # after so many it is time to look whether the run goes on
+        self.paused = False
+        self.moved_at = 0  # steps when the time last moved
         self.reset_time = 0
         self.status = T.MORE
         self.fault_actor = -1
@@ -43,6 +45,28 @@ class Machine:
         self._build_memory()
         self._build_actors()
         self._begin()
+
+    def resume(self, steps: int) -> None:
+        """Let the run go on for at most so many instructions."""
+        self.status = T.MORE
+        self.paused = False
+        self.stop_at = self.steps + steps
+        self._look_later()
+
+    def time_moves(self, now: int) -> None:
+        """An instruction is executed at a later time than all before."""
+        self.now = now
+        self.moved_at = self.steps
+
+    def pause(self, actor: Actor, pc: int) -> None:
+        """Look whether the run goes on, after an instruction of an actor."""
+        if self.steps - self.moved_at > T.LIVELOCK_STEPS:
+            self.fault(T.LIVELOCK, actor, pc)
+        self.paused = self.status != T.MORE or self.steps == self.stop_at
+        self._look_later()
+
+    def _look_later(self) -> None:
+        self.pause_at = min(self.stop_at, self.moved_at + T.LIVELOCK_STEPS + 1)
 
     def fault(self, status: int, actor: Actor, pc: int) -> None:
         """End the run with a result, after the instruction that is being executed."""

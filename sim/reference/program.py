@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..engine import opcodes as O
 from . import arithmetic, control, sharing
-from .instruction import Instruction
+from .instruction import Instruction, Traced
 
 if TYPE_CHECKING:
     from .blueprint import Row
@@ -32,12 +32,13 @@ def resolved(row: Row, values: list[int]) -> list[int]:
 
 def decode(machine: Machine) -> list[Instruction]:
     """The instructions of a machine's blueprint, in the order of their addresses."""
-    program = []
+    program: list[Instruction] = []
     for row in machine.blueprint["code"]:
         op, *words, symbol = resolved(row, machine.blueprint.values)
         name = O.NAMES[op]
         operands = {
             operand.name: word for operand, word in zip(O.OPCODES[name].operands, words, strict=False)
         }
-        program.append(CLASSES[name](machine, symbol, operands))
+        instruction = CLASSES[name](machine, symbol, operands)
+        program.append(Traced(machine, instruction) if machine.trace.room else instruction)
     return program
