@@ -1,10 +1,10 @@
-"""The verifier: it refuses a spec that could leave its tables, its types or the numbers that fit, and says where.
+"""The verifier: it refuses a spec that could leave its tables, its types or the numbers that fit.
 
 The engine has no bounds checks, so every spec is verified before it is run. The program is executed on ranges
-of numbers instead of numbers (abstract interpretation), from every vector and every spawn, as the kernel's BPF
-verifier does: each register is unset, a number in a range, or a reference to a row of a domain that may be none.
-What a run can meet without harm is not refused: a queue that is empty or full, a deadlock, a livelock are
-results of the run.
+of numbers instead of numbers (abstract interpretation), from every vector and every spawn, as the kernel's
+BPF verifier does: each register is unset, a number in a range, or a reference to a row of a domain that may
+be none. What a run can meet without harm is not refused: a queue that is empty or full, a deadlock, a
+livelock are results of the run.
 
 >>> from sim.spec import Spec
 >>> from sim.verifier import Unsound, verify
@@ -52,7 +52,7 @@ def verify(spec: Spec, knobs: Mapping[str, int] | None = None) -> None:
 
 
 def verify_image(spec: Spec, image: Array) -> None:
-    """Refuse an image (int64, one dimension) that is unsound; `spec` tells the types of its cells and the names.
+    """Refuse an image (int64, one dimension) that is unsound; `spec` tells the types of cells and the names.
 
     Raises `Unsound` as `verify` does.
     """

@@ -1,7 +1,7 @@
 """The program followed from every vector and spawn until nothing new is learnt.
 
-What is known is kept for each address and each chain of calls that leads there, so a subroutine is judged anew
-for every caller; recursion is refused, so the chains are finite.
+What is known is kept for each address and each chain of calls that leads there, so a subroutine is judged
+anew for every caller; recursion is refused, so the chains are finite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from .image import Image
 from .state import State, join
 from .steps import Steps
 from .types import LEAST, MOST, Known, constant, known
-from .unsound import Unsound
 
 Chain = tuple[int, ...]  # return addresses, outermost first
 PATIENCE: Final = 3  # joins at one place before ranges go to thresholds
@@ -81,8 +80,8 @@ class Flow:
             heapq.heappush(self.waiting, place)
 
     def _difference(self, before: State, state: State) -> str:
-        ways = [", ".join(self.image.name("locks", h.locks) for h in s.held) or "no lock" for s in (before, state)]
-        return f"is reached with {ways[0]} held on one way and {ways[1]} on another"
+        ways = [", ".join(self.image.name("locks", h.locks) for h in s.held) for s in (before, state)]
+        return f"is reached with {ways[0] or 'no lock'} held on one way and {ways[1] or 'no lock'} on another"
 
 
 def check_program(image: Image) -> None:
@@ -90,7 +89,7 @@ def check_program(image: Image) -> None:
     thresholds = _thresholds(image)
     running = {(row[1], row[2]) for row in image.code if row[0] == O.ADD}
     while True:
-        steps = Steps(image, running)
+        steps = Steps(image, running=running)
         size = len(running)
         for root in roots(image):
             steps.kind = root.kind
@@ -119,8 +118,8 @@ def roots(image: Image) -> list[Root]:
 
 
 def _thresholds(image: Image) -> list[int]:
-    """Numbers at which a growing range may stop: those compared with, the sizes of domains, the ends of types."""
-    numbers = {LEAST, -1, 0, MOST}
+    """Numbers at which a growing range may stop: those compared with, domains' sizes, the ends of types."""
+    numbers = {LEAST, -1, 0, 1, MOST}  # 1: where a count of LOOP ends
     for row in image.code:
         if row[0] == O.BRANCH:
             numbers |= {row[4] - 1, row[4], row[4] + 1}
@@ -132,5 +131,3 @@ def _thresholds(image: Image) -> list[int]:
                 numbers |= {kind.low, kind.high}
     return sorted(numbers)
 
-
-__all__ = ["Flow", "Root", "Unsound", "check_program", "roots"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from ..engine import tables as T
@@ -58,18 +58,19 @@ def check_machine(image: Image) -> None:
 def check_sets(image: Image) -> None:
     """Domains, tables, lines, locks and queues."""
     for i in range(len(image.sections["domains"])):
-        count = image.count(i)
-        _require(0 <= count <= ROWS_LIMIT, f"has {count} rows; 0 to {ROWS_LIMIT} are possible", image.name("domains", i))
+        count, where = image.count(i), image.name("domains", i)
+        _require(0 <= count <= ROWS_LIMIT, f"has {count} rows; 0 to {ROWS_LIMIT} are possible", where)
     for i in range(len(image.sections["lines"])):
-        per_row = image.value("lines", i, "per_row")
-        _require(0 <= per_row <= 1 << 16, f"has {per_row} lines a row; 0 to 65536 are possible", image.name("lines", i))
+        per_row, where = image.value("lines", i, "per_row"), image.name("lines", i)
+        _require(0 <= per_row <= 1 << 16, f"has {per_row} lines a row; 0 to 65536 are possible", where)
     for i, (domain, lines, _, _) in enumerate(image.sections["locks"]):
         where = image.name("locks", i)
         line, per_row = image.value("locks", i, "line"), image.value("lines", lines, "per_row")
         _require(domain == image.sections["lines"][lines][0], "lies on lines of another domain", where)
         _require(0 <= line < per_row, f"lies on line {line} of a row, which has {per_row}", where)
         kind = image.value("locks", i, "kind")
-        _require(kind in (T.TICKET, T.QUEUED), f"is of kind {kind}; there are ticket (0) and queued (1)", where)
+        known = kind in (T.TICKET, T.QUEUED)
+        _require(known, f"is of kind {kind}; 0 (ticket) and 1 (queued) are possible", where)
     for i in range(len(image.sections["queues"])):
         capacity = image.value("queues", i, "capacity")
         _require(capacity >= 0, f"has room for {capacity} items", image.name("queues", i))
@@ -84,14 +85,16 @@ def check_spawns(image: Image) -> None:
     """Threads on CPUs that exist, agents that begin before the end of time, and not too many of both."""
     for i, row in enumerate(image.sections["spawns"]):
         where = image.name("spawns", i)
-        value: Callable[[str], int] = lambda column, i=i: image.value("spawns", i, column)  # type: ignore[misc]  # noqa: E731
+        value = partial(image.value, "spawns", i)
         count = value("count")
-        _require(row[0] in (T.THREAD, T.AGENT), f"is of kind {row[0]}; there are thread (1) and agent (2)", where)
+        known = row[0] in (T.THREAD, T.AGENT)
+        _require(known, f"is of kind {row[0]}; 1 (thread) and 2 (agent) are possible", where)
         _require(0 <= count <= ROWS_LIMIT, f"there are {count} of them", where)
         if row[0] == T.THREAD:
             last = value("base") + _largest_step(count, value("div"), value("mod")) * value("mul")
             for cpu in (value("base"), last) if count else ():
-                _require(0 <= cpu < image.cpus, f"runs on CPU {cpu}; CPUs go from 0 to {image.cpus - 1}", where)
+                reason = f"runs on CPU {cpu}; they go from 0 to {image.cpus - 1}"
+                _require(0 <= cpu < image.cpus, reason, where)
         else:
             last = value("start") + (count - 1) * value("stagger")
             for start in (value("start"), last) if count else ():
@@ -107,7 +110,8 @@ def check_size(image: Image) -> None:
     contexts = image.cpus + image.spawned(T.THREAD) + image.spawned(T.AGENT)
     words = trace_rows * T.TRACE_WORDS + contexts * (T.CONTEXT_WORDS + T.CPU_WORDS + 4)
     words += 2 * image.cpus * image.words[T.S_SYMBOLS] + image.words[T.S_STATS] + len(image.words) * 2
-    for section, width in (("domains", 1), ("tables", 0), ("lines", 0), ("locks", T.LOCK_WORDS), ("queues", T.QUEUE_WORDS)):
+    widths = {"domains": 1, "tables": 0, "lines": 0, "locks": T.LOCK_WORDS, "queues": T.QUEUE_WORDS}
+    for section, width in widths.items():
         for i, row in enumerate(image.sections[section]):
             each = width
             if section == "tables":
@@ -124,7 +128,7 @@ def check_inits(image: Image) -> None:
     for i, (table, column, draw, *_) in enumerate(image.sections["inits"]):
         where = f"init {i}"
         columns = image.sections["tables"][table][1]
-        _require(0 <= column < columns, f"there is no column {column} in {image.name('tables', table)}", where)
+        _require(0 <= column < columns, f"{image.name('tables', table)} has no column {column}", where)
         where = f"init {i} of {image.column_name(table, column)}"
         _require(draw in (T.LINEAR, T.RANDOM), f"there is no draw {draw}", where)
         base, div, mod, mul = (image.value("inits", i, name) for name in ("base", "div", "mod", "mul"))
@@ -137,8 +141,7 @@ def check_inits(image: Image) -> None:
     for table, row in enumerate(image.sections["tables"]):
         for column in range(row[1]):
             if image.count(row[0]) and (table, column) not in set_by_init:
-                where = f"{image.name('tables', table)} column {list(image.spec.tables[table].columns)[column]}"
-                _check_cell(image, table, column, [0], where)
+                _check_cell(image, table, column, [0], f"column {image.column_name(table, column)}")
 
 
 def _check_cell(image: Image, table: int, column: int, numbers: list[int], where: str) -> None:
@@ -161,11 +164,11 @@ def check_fills(image: Image) -> None:
             continue
         last, last_row = first + count - 1, row + (count - 1) // div
         _require(
-            0 <= first and last < image.count(items),
+            first >= 0 and last < image.count(items),
             f"puts items {first} to {last}; they go from 0 to {image.count(items) - 1}", where,
         )
         _require(
-            0 <= row and last_row < image.count(domain),
+            row >= 0 and last_row < image.count(domain),
             f"fills rows {row} to {last_row}; they go from 0 to {image.count(domain) - 1}", where,
         )
         for low, high, other in taken.get(items, []):
@@ -174,4 +177,5 @@ def check_fills(image: Image) -> None:
         for at in range(row, last_row + 1):
             filled[queue, at] = filled.get((queue, at), 0) + min(div, count - (at - row) * div)
             capacity = image.value("queues", queue, "capacity")
-            _require(filled[queue, at] <= capacity, f"puts {filled[queue, at]} items where {capacity} fit", where)
+            items_there = filled[queue, at]
+            _require(items_there <= capacity, f"puts {items_there} items where {capacity} fit", where)

@@ -1,15 +1,23 @@
-"""A spec image as the verifier reads it: sections checked against their limits, values evaluated as `build` does."""
+"""A spec image as the verifier reads it: sections within their limits, values evaluated as `build` does."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from ..engine import opcodes as O
 from ..engine import tables as T
 from ..spec import CellType, Integer, Spec
 from .unsound import Unsound, at_instruction
 
-VALUE_LIMIT = 1 << 62
+VALUE_LIMIT: Final = 1 << 62
+_SECTION_OF: Final = {
+    "table": "tables", "lines": "lines", "locks": "locks", "queue": "queues", "vector": "vectors",
+}
+_WORDS: Final = {
+    "cond": O.CONDITIONS, "fn": O.ALU_FUNCTIONS, "access": O.ACCESS_KINDS, "draw": O.DRAWS, "end": O.ENDS,
+    "who": O.WHO,
+}
 
 
 @dataclass
@@ -40,15 +48,16 @@ class Image:
         if len(words) < T.SPEC_HEADER_WORDS:
             raise Unsound(f"an image has at least {T.SPEC_HEADER_WORDS} words, not {len(words)}", "header")
         head = (words[T.S_MAGIC], words[T.S_VERSION], words[T.S_WORDS])
-        if head != (T.SPEC_MAGIC, T.VERSION, len(words)):
-            raise Unsound(f"magic, version and words are {head}, not {(T.SPEC_MAGIC, T.VERSION, len(words))}", "header")
+        right = (T.SPEC_MAGIC, T.VERSION, len(words))
+        if head != right:
+            raise Unsound(f"magic, version and words are {head}, not {right}", "header")
         out: dict[str, list[list[int]]] = {}
         at = T.SPEC_HEADER_WORDS
         for k, (name, columns) in enumerate(T.SECTIONS.items()):
             start, count = words[T.S_SECTION + 2 * k : T.S_SECTION + 2 * k + 2]
             width = len(columns)
             if start != at or count < 0 or at + count * width > len(words):
-                raise Unsound(f"the section lies at {start} with {count} rows, but {at} is next", f"section {name}")
+                raise Unsound(f"lies at {start} with {count} rows, but {at} is next", f"section {name}")
             out[name] = [words[at + i * width : at + (i + 1) * width] for i in range(count)]
             at += count * width
         if at != len(words):
@@ -83,13 +92,18 @@ class Image:
 
     def _check_rows(self) -> None:
         counts = {name: len(rows) for name, rows in self.sections.items()}
-        kinds = {"domain": "domains", "items": "domains", "lines": "lines", "table": "tables", "queue": "queues",
-                 "entry": "code", "line": "values", "kind": "values"}
-        for name in ("domains", "tables", "lines", "locks", "queues", "inits", "fills", "spawns", "vectors", "machine"):
+        kinds = {
+            "domain": "domains", "items": "domains", "lines": "lines", "table": "tables", "queue": "queues",
+            "entry": "code",
+        }
+        plain = {("spawns", "kind"), ("inits", "draw"), ("inits", "column"), ("tables", "columns")}
+        for name in T.SECTIONS:
+            if name in ("knobs", "values", "code"):
+                continue
             for i, row in enumerate(self.sections[name]):
                 where = self.name(name, i)
                 for column, number in zip(T.SECTIONS[name], row, strict=True):
-                    if (name, column) in (("spawns", "kind"), ("inits", "draw"), ("inits", "column"), ("tables", "columns")):
+                    if (name, column) in plain:
                         continue
                     kind = kinds.get(column, "values")
                     self._index(number, counts[kind], kind.removesuffix("s"), where)
@@ -112,7 +126,7 @@ class Image:
                 if not isinstance(kind, Integer) and kind.domain not in self.spec.domains:
                     raise Unsound(f"column {name} refers to a domain of another spec", f"table {table.name}")
 
-    # -- code -------------------------------------------------------------------------------------------------
+    # -- code ---------------------------------------------------------------------------------------------
 
     def _resolve(self, address: int, row: list[int]) -> list[int]:
         """An instruction's words with values in place; every set, register, target and enumeration exists."""
@@ -159,13 +173,9 @@ class Image:
             return tables[row[1]][1] if 0 <= row[1] < len(tables) else 0
         if kind == "stat":
             return self.words[T.S_STATS]
-        names = {"table": "tables", "lines": "lines", "locks": "locks", "queue": "queues", "vector": "vectors"}
-        if kind in names:
-            return len(self.sections[names[kind]])
-        return len(
-            {"cond": O.CONDITIONS, "fn": O.ALU_FUNCTIONS, "access": O.ACCESS_KINDS, "draw": O.DRAWS, "end": O.ENDS,
-             "who": O.WHO}[kind]
-        )
+        if kind in _SECTION_OF:
+            return len(self.sections[_SECTION_OF[kind]])
+        return len(_WORDS[kind])
 
     # -- what the checks ask ------------------------------------------------------------------------------
 
@@ -227,7 +237,7 @@ def _apply(fn: int, x: int, y: int, z: int) -> int:
         return 0  # as in `build`: both sides of a choice are evaluated
     functions = {
         T.V_ADD: lambda: x + y, T.V_SUB: lambda: x - y, T.V_MUL: lambda: x * y, T.V_DIV: lambda: x // y,
-        T.V_MOD: lambda: x % y, T.V_MIN: lambda: min(x, y), T.V_MAX: lambda: max(x, y), T.V_EQ: lambda: int(x == y),
-        T.V_LT: lambda: int(x < y), T.V_SELECT: lambda: y if x else z,
+        T.V_MOD: lambda: x % y, T.V_MIN: lambda: min(x, y), T.V_MAX: lambda: max(x, y),
+        T.V_EQ: lambda: int(x == y), T.V_LT: lambda: int(x < y), T.V_SELECT: lambda: y if x else z,
     }
     return functions[fn]()

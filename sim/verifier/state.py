@@ -1,7 +1,7 @@
-"""What is known before an instruction: sixteen registers and the locks held, and how two ways of getting there join.
+"""What is known before an instruction: registers and locks held, and how two ways of getting there join.
 
-Registers carry tokens: equal tokens stand for equal numbers. A lock is held on the row that a token stands for,
-so an unlock by another register is known to be of the same row only if that register has the token.
+Registers carry tokens: equal tokens stand for equal numbers. A lock is held on the row that a token stands
+for, so an unlock by another register is known to be of the same row only if that register has the token.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class State(NamedTuple):
     held: tuple[Held, ...]
 
     def defined(self, register: int, bounds: Range, domain: int, address: int, item: int) -> State:
-        """After the instruction at an address has written a register: the token of an earlier time is renamed."""
+        """After the instruction at an address has written a register; an earlier token of its is renamed."""
         token: Token = ("set", address)
         state = self if token not in self._tokens() else self.renamed(token, self._unused(address))
         return state.written(register, known(bounds, domain, token, item))
@@ -55,8 +55,9 @@ class State(NamedTuple):
         token = content.token
         fresh = known(bounds, -1, token).token
         state = self if fresh == token else self.renamed(token, fresh)
+        low, high = bounds
         registers = tuple(
-            c._replace(low=max(c.low, bounds[0]), high=min(c.high, bounds[1])) if c is not None and c.token == fresh else c
+            c if c is None or c.token != fresh else c._replace(low=max(c.low, low), high=min(c.high, high))
             for c in state.registers
         )
         return State(registers, state.held)

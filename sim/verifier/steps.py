@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ..engine import opcodes as O
 from ..engine import tables as T
 from ..spec import Integer
-from .image import Image
+from .operands import Operands
 from .state import Held, State
 from .types import (
-    GIVEN, LEAST, MOST, OPPOSITE, OWNED, SEEN, Known, Overflow, Range, arithmetic, constant, refined,
+    GIVEN,
+    LEAST,
+    MOST,
+    OPPOSITE,
+    OWNED,
+    SEEN,
+    Known,
+    Overflow,
+    arithmetic,
+    constant,
+    refined,
 )
-from .unsound import Unsound
 
 Chain = tuple[int, ...]
 Next = tuple[int, Chain, State]
@@ -30,16 +39,14 @@ FREE_OF_LOCKS: Final = {O.END: "ends", O.SLEEP: "sleeps", O.YIELD: "yields", O.H
 
 
 @dataclass
-class Steps:
+class Steps(Operands):
     """The instructions of an image for contexts of one kind.
 
     `running` collects the columns that are added to, or stored to without bounds: their cells may hold any
     number, whatever the declared range.
     """
 
-    image: Image
-    running: set[tuple[int, int]]
-    kind: int = T.SOFTIRQ
+    running: set[tuple[int, int]] = field(default_factory=set)
 
     def step(self, address: int, chain: Chain, state: State) -> list[Next]:
         """The places that follow and what is known there. Raises `Unsound`."""
@@ -80,15 +87,14 @@ class Steps:
             down = arithmetic(O.MINUS, (count.low, count.high), (1, 1))
             after = self._define(address, state, row[1], down)
             return self._either(after, O.GT, row[1], constant(0), -1, row[2], follow, chain)
-        a = self._read(address, state, row[2])
+        self._read(address, state, row[2])
         b = self._source(address, state, row[3], row[4])
-        del a
         return self._either(state, row[1], row[2], b, row[3], row[5], follow, chain)
 
     def _either(
         self, state: State, cond: int, a: int, b: Known, register: int, to: int, follow: int, chain: Chain
     ) -> list[Next]:
-        """Both ways of a condition between register a and a number (or another register), each if possible."""
+        """Both ways of a condition between a register and a number or another register, if possible."""
         out: list[Next] = []
         for condition, target in ((cond, to), (OPPOSITE[cond], follow)):
             first = state.registers[a]
@@ -124,7 +130,7 @@ class Steps:
             item = self._read(address, state, row[3])
             self._index(address, item, row[3], items, f"items of {self.image.name('queues', queue)}")
             if item.item != OWNED:
-                word = "was seen on a queue, not taken off it" if item.item == SEEN else "is on a queue already"
+                word = "was seen, not taken off its queue" if item.item == SEEN else "is on a queue already"
                 raise self._no(address, f"the item in r{row[3]} {word}")
             out = [(follow, state.marked(row[3], GIVEN))]
             return [*out, (row[4], state)] if row[4] >= 0 else out
@@ -142,11 +148,11 @@ class Steps:
         if op == O.WORK:
             self._work(address, row, state)
         elif op == O.ACCESS:
-            lines = row[2]
-            self._row(address, state, row[3], self.image.sections["lines"][lines][0], self.image.name("lines", lines))
+            lines, name = row[2], self.image.name("lines", row[2])
+            self._row(address, state, row[3], self.image.sections["lines"][lines][0], name)
             per_row = self.image.value("lines", lines, "per_row")
             if not 0 <= row[4] < per_row:
-                raise self._no(address, f"line {row[4]} of a row; {self.image.name('lines', lines)} has {per_row}")
+                raise self._no(address, f"line {row[4]} of a row; {name} has {per_row}")
         elif op in (O.LOCK, O.UNLOCK):
             return self._lock(address, row, state)
         elif op == O.SET:
@@ -200,7 +206,8 @@ class Steps:
 
     def _lock(self, address: int, row: list[int], state: State) -> State:
         op, locks, register = row[0], row[1], row[2]
-        self._row(address, state, register, self.image.sections["locks"][locks][0], self.image.name("locks", locks))
+        domain = self.image.sections["locks"][locks][0]
+        self._row(address, state, register, domain, self.image.name("locks", locks))
         content = constant(0) if register < 0 else self._read(address, state, register)
         if op == O.LOCK:
             return state._replace(held=(*state.held, Held(locks, content.token, address)))
@@ -208,7 +215,7 @@ class Steps:
             if state.held[k].locks == locks and state.held[k].row == content.token:
                 return state._replace(held=state.held[:k] + state.held[k + 1 :])
         if any(h.locks == locks for h in state.held):
-            raise self._no(address, "releases a lock of this set, but it is not known to be on the row that was taken")
+            raise self._no(address, "releases a lock of this set, but not surely on the row that was taken")
         raise self._no(address, "releases a lock that is not held")
 
     def _alu(self, address: int, row: list[int], state: State) -> State:
@@ -261,56 +268,3 @@ class Steps:
             raise self._no(address, f"draws with {row[3]}; 0 to {limit - 1} are possible")
         bounds = (0, max(0, row[3] - 1)) if uniform else (0, 22 * row[3])
         return self._define(address, state, row[1], bounds)
-
-    # -- registers ----------------------------------------------------------------------------------------
-
-    def _read(self, address: int, state: State, register: int) -> Known:
-        content = state.registers[register]
-        if content is None:
-            raise self._no(address, f"r{register} is read but not set on every way here")
-        return content
-
-    def _source(self, address: int, state: State, register: int, number: int) -> Known:
-        return constant(number) if register < 0 else self._read(address, state, register)
-
-    def _target(self, address: int, register: int) -> int:
-        if self.kind == T.SOFTIRQ and register in (O.INDEX_REGISTER, O.CPU_REGISTER):
-            raise self._no(address, f"r{register} is preset once for all softirqs of the CPU and may not be written")
-        return register
-
-    def _define(
-        self, address: int, state: State, register: int, bounds: Range, domain: int = -1, item: int = OWNED
-    ) -> State:
-        return state.defined(self._target(address, register), bounds, domain, address, item)
-
-    def _row(self, address: int, state: State, register: int, domain: int, what: str) -> None:
-        if register >= 0:
-            self._index(address, self._read(address, state, register), register, domain, f"rows of {what}")
-        elif self.image.count(domain) < 1:
-            raise self._no(address, f"{what} has no rows")
-
-    def _index(self, address: int, content: Known, register: int, domain: int, what: str) -> None:
-        if content.domain not in (-1, domain):
-            raise self._no(
-                address, f"r{register} refers to {self._domain(content.domain)}; {what} are {self._domain(domain)}"
-            )
-        last = self.image.count(domain) - 1
-        if not content.within(0, last):
-            none = "may be none: " if content.low == -1 and content.high <= last and content.domain >= 0 else ""
-            raise self._no(address, f"r{register} {none}is {content.text()}; {what} go from 0 to {last}")
-
-    def _below(self, address: int, state: State, register: int, count: int, what: str) -> None:
-        content = self._read(address, state, register)
-        if not content.within(0, count - 1):
-            raise self._no(address, f"r{register} is {content.text()}; {what} go from 0 to {count - 1}")
-
-    # -- words ----------------------------------------------------------------------------------------------
-
-    def _domain(self, number: int) -> str:
-        return self.image.name("domains", number)
-
-    def _lock_text(self, held: Held) -> str:
-        return f"{self.image.name('locks', held.locks)} (taken at {held.address})"
-
-    def _no(self, address: int, reason: str) -> Unsound:
-        return self.image.unsound(address, reason)

@@ -1,4 +1,4 @@
-"""What the verifier knows of a register: a range, the domain it refers to, and which other registers equal it.
+"""What the verifier knows of a register: a range, the domain it refers to, which registers equal it.
 
 A reference is a range with a domain: ``-1 to count - 1`` if it may be none, ``0 to count - 1`` if not. So a
 branch against -1, 0 or another number refines references and numbers alike.
@@ -18,7 +18,7 @@ OWNED, SEEN, GIVEN = range(3)
 
 
 class Known(NamedTuple):
-    """What is known of a register's number. `domain` is -1 for a plain number; `item` says whose the item is."""
+    """What is known of a register's number. `domain` is -1 for a plain number; `item`: whose the item is."""
 
     low: int
     high: int
@@ -75,7 +75,7 @@ def arithmetic(fn: int, a: Range, b: Range) -> Range:
         if fn == O.OVER:
             return _strict([x // y for x in a for y in b])
         if b[0] > 0:
-            return a if 0 <= a[0] and a[1] < b[0] else (0, b[1] - 1)
+            return a if a[0] >= 0 and a[1] < b[0] else (0, b[1] - 1)
         return b[0] + 1, 0
     if fn == O.MINIMUM:
         return min(a[0], b[0]), min(a[1], b[1])

@@ -21,7 +21,8 @@ class Unsound(ValueError):
     """
 
     def __init__(
-        self, reason: str, where: str, address: int | None = None, label: str = "", line: str = "", symbol: str = ""
+        self, reason: str, where: str, address: int | None = None, label: str = "", line: str = "",
+        symbol: str = "",
     ) -> None:
         super().__init__(f"{where}: {reason}")
         self.reason = reason
@@ -54,10 +55,11 @@ def _listing(program: Program, address: int, row: Sequence[int]) -> str:
     """The words of the program's listing, or the image's numbers if the image says something else."""
     if address < len(program.code):
         instruction = program.code[address]
-        if O.OPCODES[instruction.op].number == row[0] and program.rows()[address] == list(row):
+        if program.rows()[address] == list(row):
             return " ".join((instruction.op.lower(), *instruction.words))
     if not 0 <= row[0] < len(O.NAMES):
         return f"opcode {row[0]}"
     name = O.NAMES[row[0]]
-    words = [f"{operand.name}={word}" for operand, word in zip(O.OPCODES[name].operands, row[1:], strict=False)]
+    operands = O.OPCODES[name].operands
+    words = [f"{operand.name}={word}" for operand, word in zip(operands, row[1:], strict=False)]
     return " ".join((name.lower(), *words))
