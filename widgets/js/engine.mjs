@@ -55,7 +55,10 @@ export class Engine {
     let words;
     while ((words = this.#call(0)) !== this.#words) {
       if (words < this.#words) throw new RangeError(`the engine refuses this spec (${words})`);
-      if (words > Engine.LARGEST) throw new RangeError(`the arena needs ${Math.ceil(words / 131072)} MB, more than 64`);
+      if (words > Engine.LARGEST) {
+        this.#words = 0;
+        throw new RangeError(`the arena needs ${Math.ceil(words / 131072)} MB, more than 64`);
+      }
       this.#grow(this.#at + words * 8);
       this.#words = words;
     }

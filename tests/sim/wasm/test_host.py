@@ -134,6 +134,18 @@ def test_the_page_host_agrees_with_native_and_rebuilds_after_growth(
         assert answer == page.in_python(native, spec, slices, toy.AT_UNTIL)
 
 
+def test_the_page_host_says_what_it_refuses_and_goes_on(node: str, toy_module: Path) -> None:
+    command = [node, str(page.HERE / "run_refusals.mjs"), str(page.HOST), str(toy_module)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert json.loads(done.stdout) == {
+        "early": "Error: there is no arena: build one first",
+        "numbers": "TypeError: a spec is a BigInt64Array",
+        "large": "RangeError: the arena needs 65 MB, more than 64",
+        "after": "Error: there is no arena: build one first",
+        "fine": 1,
+    }
+
+
 def test_a_worker_drops_a_run_between_slices_when_another_is_wanted(
     node: str, native: Native, toy_module: Path, tmp_path: Path
 ) -> None:
