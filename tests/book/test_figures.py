@@ -1,0 +1,80 @@
+"""The pictures and tables of the book's own pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from book.figures import Table, machine, program
+from book.figures.gains import Gain, gains
+from book.figures.verdicts import role_table, summary_table, verdict_table
+from sim import machine as machines
+
+BOOK = Path(__file__).parents[2] / "book"
+
+
+def pictures():
+    """Every picture, with numbers that need no run."""
+    host = machines.load("cascade-lake")
+    yield machine.topology("a server", 7.6, 47, 134)
+    yield machine.ownership(47)
+    yield machine.handovers([host, machines.load("skylake-client")])
+    yield machine.contention("A72", machine.measured_curves("cortex-a72", ["atomic_add", "ticket_lock"]))
+    yield program.next_actor()
+    yield program.three_engines()
+    yield gains([Gain("small", "before", 50, 49, 51, 55), Gain("small", "after", 60, 59, 61, None)])
+
+
+@pytest.mark.parametrize("picture", list(pictures()), ids=lambda p: p.alt[:24])
+def test_a_picture_is_sound_xml_names_its_finding_and_stays_inside_its_frame(picture):
+    root = ElementTree.fromstring(picture.svg())
+    assert root.get("role") == "img"
+    assert len(root.get("aria-label", "").split()) > 12
+    for element in root.iter():
+        for name in ("x", "x1", "x2", "cx"):
+            assert 0 <= float(element.get(name, 0)) <= 360, ElementTree.tostring(element)
+        assert 0 <= float(element.get("y", 0)) <= picture.height
+
+
+def test_a_table_refuses_a_row_of_another_length():
+    with pytest.raises(ValueError, match="2 cells, the table 1 columns"):
+        Table("wrong", ["one"], [("a", "b")])
+
+
+def test_a_table_shows_numbers_right_words_escaped_and_nothing_as_a_dash():
+    html = Table("t", ["name", "n", "x", "none"], [("a<b", 1234, 2.25, None)])._repr_html_()
+    assert "a&lt;b" in html
+    assert '<td class="num">1,234</td>' in html
+    assert '<td class="num">2.2</td>' in html
+    assert "<td>–</td>" in html
+
+
+def test_an_excerpt_of_a_listing_keeps_its_lines_and_moves_the_symbols_left():
+    text = "one:\n  WORK    5" + " " * 57 + "first\n  RET" + " " * 60 + "second\ntwo:\n  END\n"
+    assert program.excerpt(text, "one", "two") == "one:\n  WORK    5  first\n  RET        second"
+
+
+def test_verdicts_are_counted_by_thread_and_by_role():
+    row = {
+        "thread": "tcp-5.17", "figure": "after", "unit": "Gbit/s", "reported": 95, "simulated": 96.0,
+        "low": 95.5, "high": 96.5, "range_low": 90.0, "range_high": 97.0, "role": "predicted", "error_pct": 1.1,
+        "error_points": None, "verdict": "hit", "source": "cover letter", "note": "",
+    }
+    share = {**row, "figure": "copy", "error_pct": None, "error_points": -6.0, "verdict": "miss", "low": None}
+    assert summary_table([row, share]).rows == [["tcp-5.17", 2, 0, 1, 1]]
+    assert role_table([row, share]).rows[-1][-1] == 2
+    cells = verdict_table([row, share]).rows
+    assert cells[0][5:8] == ["95.5 to 96.5", "90.0 to 97.0", "+1.1 %"]
+    assert cells[1][5] == "–"
+    assert cells[1][7] == "-6.0 points"
+
+
+def test_the_glossary_has_eighty_terms_and_none_twice():
+    text = (BOOK / "glossary.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\{glossary\}\n(.*?)^```", text, flags=re.M | re.S)
+    terms = [line.lower() for block in blocks for line in block.splitlines() if line and line[0] != " "]
+    assert len(terms) >= 80
+    assert len(terms) == len(set(terms))
