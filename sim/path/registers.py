@@ -25,3 +25,4 @@ SLOT: Final = Register(11, "slot")
 OTHER: Final = Register(12, "other")  # another CPU, or a thread or agent to wake
 INDEX: Final = Register(INDEX_REGISTER, "index")
 CPU: Final = Register(CPU_REGISTER, "cpu")
+RXQ: Final = Register(13, "rxq")  # a receive queue of the NIC
