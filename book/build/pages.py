@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +13,10 @@ from pathlib import Path
 from .places import BUILD, HTML, ROOT
 from .report import Refusal, run, say
 
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+KERNEL_NOTICE = (
+    "[IPKernelApp] WARNING"  # each kernel's word on how it is reached: true of loopback, of no use here
+)
 TOC = Path("book/_toc.yml")
 BUILDER = "from jupyter_book.cli.main import main; main()"  # the command's script dies when a clone is moved
 
@@ -34,15 +38,36 @@ def command(root: Path = ROOT) -> list[str]:
     ]
 
 
+def causes(lines: list[str]) -> list[str]:
+    """The lines that say what is wrong: warnings, and the last line of a failing cell's traceback."""
+    found = [
+        line.strip() for line in lines if "WARNING:" in line or re.match(r"\w*(Error|Exception): ", line)
+    ]
+    return list(dict.fromkeys(line for line in found if not line.startswith("RuntimeError: ")))[:12]
+
+
+def forget(root: Path) -> None:
+    """Remove pages and what Sphinx remembers of them; executed outputs stay.
+
+    Sphinx counts a warning only in the build that reads the page: after a failed or killed build a second
+    try would seem to pass.
+    """
+    for left in ("html", ".doctrees"):
+        shutil.rmtree(root / "_build" / left, ignore_errors=True)
+
+
 def build(root: Path = ROOT) -> None:
     """Build the pages below ``root``; a failed build leaves no page that could be taken for a good one."""
     started = time.monotonic()
+    unfinished = root / "_build" / "unfinished"
+    if unfinished.exists():
+        forget(root)
+    unfinished.parent.mkdir(exist_ok=True)
+    unfinished.touch()
     say("building the book (the first time runs every notebook: a few minutes)")
-    environment = {**os.environ, "NO_COLOR": "1"}
     done = subprocess.run(
         command(root),
         cwd=root,
-        env=environment,
         stdin=subprocess.DEVNULL,
         check=False,
         stdout=subprocess.PIPE,
@@ -50,11 +75,15 @@ def build(root: Path = ROOT) -> None:
         text=True,
     )
     if done.returncode or not (root / "_build/html/index.html").exists():
-        print(done.stdout, end="", flush=True)
-        # Sphinx counts a warning only in the build that reads the page: a second try would seem to pass.
-        for left in ("html", ".doctrees"):
-            shutil.rmtree(root / "_build" / left, ignore_errors=True)
-        raise Refusal("the book was not built: the lines above with WARNING or ERROR say why")
+        forget(root)
+        lines = [line for line in ANSI.sub("", done.stdout).splitlines() if KERNEL_NOTICE not in line]
+        if "No space left on device" in done.stdout:
+            raise Refusal("the disk is full: the book was not built")
+        print("\n".join(lines), flush=True)
+        for cause in causes(lines):
+            print(f"  {cause}", file=sys.stderr)
+        raise Refusal("the book was not built: the lines above say why")
+    unfinished.unlink()
     say(f"built in {time.monotonic() - started:.0f} s")
 
 
