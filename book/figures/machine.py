@@ -10,6 +10,7 @@ from book.figures.svg import Picture
 from book.figures.table import Table
 from sim import contention as published
 from sim.machine import Machine
+from widgets import LineCost, line_program
 
 _WORDS: Final = {
     "atomic_add": "atomic add",
@@ -149,21 +150,24 @@ def rate_table(machines: Sequence[str], operations: Sequence[str], threads: Sequ
     )
 
 
-def model_table(machines: Sequence[Machine], threads: Sequence[int]) -> Table:
-    """The line and lock model beside the published points, where the model has a closed form."""
-    cells: dict[str, dict[int, str]] = {}
-    for machine in machines:
-        for row in published.table(machine):
-            if row["model_ns"] is not None:
-                name = f"{_WORDS[str(row['operation'])]}, {row['processor']}"
-                cells.setdefault(name, {})[int(str(row["threads"]))] = (
-                    f"{float(str(row['measured_ns'])):,.0f} / {float(row['model_ns']):,.0f} "
-                    f"({float(str(row['error_pct'])):+.0f} %)"
-                )
+def model_table(machines: Sequence[str], threads: Sequence[int]) -> Table:
+    """The engine, on a program of a few instructions, beside the published points."""
+    rows = []
+    for way, (label, operation) in line_program.WAYS.items():
+        for machine in machines if operation else ():
+            row = published.measured(operation, machine)
+            cells: list[str | None] = []
+            for count in threads:
+                ns = dict(row.ns).get(count)
+                if ns is None:
+                    cells.append(None)
+                    continue
+                model = LineCost(machine=machine, threads=count).result[way]
+                cells.append(f"{ns:,.0f} / {model:,.0f} ({100 * (model - ns) / ns:+.0f} %)")
+            rows.append([f"{label}, {row.processor}", *cells])
     return Table(
-        "Nanoseconds per operation, measured / model (error of the model)",
-        ["operation and processor", *_counts(threads)],
-        [[name, *(cell.get(n) for n in threads)] for name, cell in cells.items()],
+        "Nanoseconds per operation, measured / simulated (error of the simulation)",
+        ["operation and processor", *_counts(threads)], rows,
     )
 
 

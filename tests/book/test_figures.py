@@ -60,8 +60,8 @@ def test_an_excerpt_of_a_listing_keeps_its_lines_and_moves_the_symbols_left():
 def test_verdicts_are_counted_by_thread_and_by_role():
     row = {
         "thread": "tcp-5.17", "figure": "after", "unit": "Gbit/s", "reported": 95, "simulated": 96.0,
-        "low": 95.5, "high": 96.5, "range_low": 90.0, "range_high": 97.0, "role": "predicted", "error_pct": 1.1,
-        "error_points": None, "verdict": "hit", "source": "cover letter", "note": "",
+        "low": 95.5, "high": 96.5, "range_low": 90.0, "range_high": 97.0, "role": "predicted",
+        "error_pct": 1.1, "error_points": None, "verdict": "hit", "source": "cover letter", "note": "",
     }
     share = {**row, "figure": "copy", "error_pct": None, "error_points": -6.0, "verdict": "miss", "low": None}
     assert summary_table([row, share]).rows == [["tcp-5.17", 2, 0, 1, 1]]
