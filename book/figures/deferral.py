@@ -2,110 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
+from sim.result import Estimate, Result
+from sim.scenarios.scenario import Scenario
 
 #: Before and after the patch, by the payload of a packet.
-Runs = Mapping[str, tuple[Any, Any]]
+Runs = Mapping[str, tuple[Result, Result]]
 
-#: The layers of the reader's profile in the order in which they are drawn, with their colour classes.
-LAYERS: Final = (("copy", "c0"), ("free", "c1"), ("socket", "c2"), ("tcp", "c3"))
+#: Kinds of the reader's work: name, colour class, kernel symbols. What is not listed is drawn blank.
+KINDS: Final = (
+    ("copy", "c0", frozenset({"copy_user_enhanced_fast_string"})),
+    ("fragments", "c3", frozenset({"__skb_datagram_iter"})),
+    ("free", "c1", frozenset({"__kfree_skb", "put_page", "free_unref_page", "free_pcppages_bulk"})),
+    ("defer", "c2", frozenset({"tcp_eat_recv_skb", "sk_defer_free_flush"})),
+)
 
 
-def span(metric: Any, digits: int = 1) -> str:
+def span(estimate: Estimate, digits: int = 1) -> str:
     """A mean with its 95 % interval, as a reader writes it."""
-    return f"{metric.mean:.{digits}f} ({metric.low:.{digits}f} to {metric.high:.{digits}f})"
+    return f"{estimate.mean:.{digits}f} ({estimate.low:.{digits}f} to {estimate.high:.{digits}f})"
 
 
-def layer_shares(run: Any, role: str, layers: Mapping[str, str]) -> dict[str, float]:
-    """A CPU's profile summed by layer, in percent of its time."""
-    shares: dict[str, float] = {}
-    for symbol, share in run.profile(role).items():
-        layer = layers.get(symbol, "other")
-        shares[layer] = shares.get(layer, 0.0) + share
-    return shares
+def kinds(run: Result, role: str = "reader") -> dict[str, float]:
+    """A CPU's profile summed by kind of work, in percent of its busy time."""
+    profile = run.profile(role)
+    return {name: sum(profile.get(symbol, 0.0) for symbol in symbols) for name, _, symbols in KINDS}
+
+
+def words(runs: Runs) -> dict[str, str]:
+    """What the chapter's sentences quote, by name: rates in Gbit/s, shares in percent."""
+    quoted = {}
+    for payload, arms in runs.items():
+        name = payload.split()[0].replace(",", "")
+        for arm, run in zip(("before", "after"), arms, strict=True):
+            shares = kinds(run)
+            quoted[f"{arm}-{name}"] = f"{run.metrics['gbps'].mean:.1f}"
+            quoted[f"copy-{arm}-{name}"] = f"{shares['copy']:.1f} %"
+            quoted[f"free-{arm}-{name}"] = f"{shares['free']:.1f} %"
+            quoted[f"softirq-{arm}-{name}"] = f"{run.cpu['softirq']:.0f} %"
+            quoted[f"deferred-{arm}-{name}"] = f"{run.metrics['freed_by_softirq'].mean:.0f} %"
+    return quoted
 
 
 def rates(runs: Runs) -> Table:
     """Throughput and busy CPUs of both arms."""
     rows: list[list[Cell]] = []
-    for payload, (before, after) in runs.items():
-        for arm, run in (("before", before), ("after", after)):
-            busy = run.cpu["softirq"], run.cpu["reader"]
-            rows.append([f"{payload}, {arm}", span(run.gbps), span(run.mpps, 2), *busy])
-        rows.append([f"{payload}, gain", f"{after.gbps.mean - before.gbps.mean:+.1f}", None, None, None])
+    for payload, arms in runs.items():
+        for arm, run in zip(("before", "after"), arms, strict=True):
+            rows.append([
+                f"{payload}, {arm}", span(run.metrics["gbps"]), span(run.metrics["mpps"], 2),
+                run.cpu["softirq"], run.cpu["reader"],
+            ])
     columns = ["payload", "Gbit/s (95 % interval)", "M packets/s", "softirq CPU, %", "reader CPU, %"]
-    return Table("The patch switched off and on, simulated", columns, rows)
+    return Table("The patch off and on, simulated", columns, rows)
 
 
-def sweep(knob: str, values: Sequence[int], run: Callable[..., Any], **knobs: Any) -> Table:
+def both(scenario: Scenario, knobs: Mapping[str, Any]) -> list[Cell]:
+    """Both arms at one setting: rates, gain, and how often a packet met an owned socket."""
+    before, after = (scenario.run(**{**knobs, "defer_free": key}) for key in (0, 1))
+    owned = (f"{run.metrics['owned_share'].mean:.0f}" for run in (before, after))
+    gain = after.metrics["gbps"].mean - before.metrics["gbps"].mean
+    return [span(before.metrics["gbps"]), span(after.metrics["gbps"]), gain, " / ".join(owned)]
+
+
+_BOTH: Final = ("before", "after", "gain", "owned, before / after, %")
+
+
+def sweep(scenario: Scenario, knob: str, values: Sequence[int], **knobs: Any) -> Table:
     """Both arms over the values of one knob."""
+    rows = [[value, *both(scenario, {**knobs, knob: value})] for value in values]
+    return Table(f"Gbit/s over {knob}", [knob, *_BOTH], rows)
+
+
+def compare(scenario: Scenario, settings: Mapping[str, Mapping[str, Any]], **knobs: Any) -> Table:
+    """Both arms at several named settings, each of them one change from the first."""
+    rows = [[name, *both(scenario, {**knobs, **changed})] for name, changed in settings.items()]
+    return Table("Gbit/s without and with the patch, one thing changed at a time", ["setting", *_BOTH], rows)
+
+
+def later(scenario: Scenario, settings: Mapping[str, Mapping[str, Any]], **knobs: Any) -> Table:
+    """No deferral, the list of 5.17 and the list of 5.19, at several settings."""
+    forms = ({"defer_free": 0}, {"defer_free": 1}, {"defer_free": 0, "defer_per_cpu": 1})
     rows: list[list[Cell]] = []
-    for value in values:
-        before, after = (run(**{knob: value, "defer_free": key}, **knobs) for key in (0, 1))
-        rows.append([value, span(before.gbps), span(after.gbps), after.gbps.mean - before.gbps.mean])
-    return Table(f"Gbit/s over {knob}", [knob, "before", "after", "gain"], rows)
+    for name, changed in settings.items():
+        runs = [scenario.run(**{**knobs, **changed, **form}) for form in forms]
+        rows.append([name, *(span(run.metrics["gbps"]) for run in runs), runs[-1].cpu["softirq"]])
+    columns = ["setting", "no list", "list per socket (5.17)", "list per CPU (5.19)", "softirq CPU (5.19), %"]
+    return Table("Gbit/s with three ways to free", columns, rows)
 
 
-def compare(settings: Mapping[str, Mapping[str, Any]], run: Callable[..., Any]) -> Table:
-    """Both arms at several named settings."""
+def forgetful(scenario: Scenario) -> Scenario:
+    """The scenario with a fault put in: its reader never empties the defer list of the socket."""
+    program = scenario.spec.program
+    for at in range(program.address("recvmsg"), program.address("tcp_cleanup_rbuf")):
+        if program.code[at].operands == ("sk_defer_free_flush",):
+            program = program.replaced(at, op="WORK", operands=(0, None, 0, 0), words=("0", "0", "0"))
+    scenario.spec.program = program
+    return scenario
+
+
+def unnoticed(right: Scenario, wrong: Scenario, settings: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A right and a wrong program under the bulk benchmark."""
     rows: list[list[Cell]] = []
     for name, knobs in settings.items():
-        before, after = (run(**{**knobs, "defer_free": key}) for key in (0, 1))
-        rows.append([name, span(before.gbps), span(after.gbps), after.gbps.mean - before.gbps.mean])
-    return Table("Gbit/s with the patch off and on, one circumstance changed at a time",
-                 ["setting", "before", "after", "gain"], rows)
+        runs = [scenario.run(defer_free=1, **knobs) for scenario in (right, wrong)]
+        rows.append([name, *(span(run.metrics["gbps"]) for run in runs)])
+    return Table("The bulk benchmark, Gbit/s", ["setting", "5.17's program", "the colleague's"], rows)
 
 
-def words(runs: Runs, layers: Mapping[str, str]) -> dict[str, str]:
-    """What the chapter's sentences quote, by name: rates in Gbit/s, shares in percent of a CPU's time."""
-    quoted = {}
-    for payload, (before, after) in runs.items():
-        name = payload.split()[0].replace(",", "")
-        for arm, run in (("before", before), ("after", after)):
-            shares = layer_shares(run, "reader", layers)
-            quoted[f"{arm}-{name}"] = f"{run.gbps.mean:.1f}"
-            quoted[f"copy-{arm}-{name}"] = f"{shares.get('copy', 0):.1f} %"
-            quoted[f"free-{arm}-{name}"] = f"{shares.get('free', 0):.1f} %"
-            quoted[f"softirq-{arm}-{name}"] = f"{run.cpu['softirq']:.0f} %"
-        quoted[f"deferred-{name}"] = f"{after.metrics['deferred_share'].mean:.0f} %"
-    return quoted
-
-
-def reader_time(runs: Runs, layers: Mapping[str, str]) -> Picture:
+def reader_time(runs: Runs) -> Picture:
     """The reader's time for one GRO packet: stacked bars in microseconds."""
     bars = []
     for payload, arms in runs.items():
         for arm, run in zip(("before", "after"), arms, strict=True):
-            us = run.metrics["gro_bytes"].mean * 8 / run.gbps.mean / 1000
-            bars.append((payload, arm, us, layer_shares(run, "reader", layers)))
+            packets_per_us = run.metrics["mpps"].mean / run.metrics["gro_segments"].mean
+            bars.append((payload, arm, 1 / packets_per_us, kinds(run)))
     longest = max(us for _, _, us, _ in bars)
     said = "; ".join(
-        f"{payload} {arm}: {us:.1f} µs, of which copy {us * shares.get('copy', 0) / 100:.1f} "
-        f"and free {us * shares.get('free', 0) / 100:.1f}"
+        f"{payload} {arm}: {us:.1f} µs, of which copy {us * shares['copy'] / 100:.1f} "
+        f"and free {us * shares['free'] / 100:.1f}"
         for payload, arm, us, shares in bars
     )
     picture = Picture(
-        62 + 44 * len(bars),
+        40 + 44 * len(bars),
         f"The patch leaves the reader's copy as long as it was and shortens its freeing ({said}).",
     )
-    y = 6.0
+    y = 2.0
     for payload, arm, us, shares in bars:
         y += 14
-        picture.text(4, y, f"{payload}, {arm}", "strong small")
-        picture.text(356, y, f"{us:.1f} µs", "end small")
+        picture.text(4, y, f"{payload}, {arm}", "strong")
+        picture.text(356, y, f"{us:.1f} µs", "end")
         x = 4.0
-        for layer, colour in LAYERS:
-            width = 352 * us / longest * shares.get(layer, 0.0) / 100
-            picture.box(x, y + 6, width, 16, colour, 0)
+        for name, colour, _ in KINDS:
+            width = 352 * us / longest * shares[name] / 100
+            picture.box(x, y + 5, width, 16, colour, 0)
             x += width
-        picture.box(4, y + 6, 352 * us / longest, 16, "box", 0)
+        picture.box(4, y + 5, 352 * us / longest, 16, "box", 0)
         y += 30
-    for place, (layer, colour) in enumerate(LAYERS):
-        picture.box(4 + 72 * place, y + 12, 12, 12, colour, 0)
-        picture.text(20 + 72 * place, y + 22, layer, "small")
-    picture.text(356, y + 22, "blank: other", "end small quiet")
+    for place, (name, colour, _) in enumerate(KINDS):
+        picture.box(4 + 76 * place, y + 8, 11, 11, colour, 0)
+        picture.text(19 + 76 * place, y + 18, name, "small")
+    picture.text(356, y + 18, "blank: rest", "end small quiet")
     return picture
