@@ -166,9 +166,9 @@ class WasmEngine:
             status = self.run(arena, SLICE_STEPS)
         return status
 
-    def reset(self, arena: Words) -> int:
+    def reset(self, arena: Words) -> None:
         """Forget the statistics so far (the end of the warm-up)."""
-        return self._call(arena, -1)
+        self._call(arena, -1)
 
     def read(self, arena: Words) -> Words:
         """A copy of the arena as it is now, which later runs leave alone."""

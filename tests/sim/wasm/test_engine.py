@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sim import scenarios
 from sim.engine import tables
 from sim.engine.native import NativeEngine
 from sim.spec import Spec
@@ -96,6 +97,17 @@ def test_the_page_host_agrees_with_native(node: str, tmp_path: Path) -> None:
     assert done["stamp"] == stamp.read(stamp.ENGINE.read_bytes())
     for spec, answer in zip(images, done["answers"], strict=True):
         assert answer == page.in_python(NativeEngine(), spec, slices, tables.H_UNTIL)
+
+
+@pytest.mark.parametrize("name", scenarios.names())
+def test_the_hosts_agree_on_every_scenario(
+    name: str, native: NativeEngine, wasm: WasmEngine, node: str, tmp_path: Path
+) -> None:
+    spec = scenarios.load(name).image(seed=7)
+    slices: list[page.Slice] = [(1_000, None, False), (120_000, 1_000_000_000, True), (80_000, None, False)]
+    expected = page.in_python(native, spec, slices, tables.H_UNTIL)
+    assert page.in_python(wasm, spec, slices, tables.H_UNTIL) == expected
+    assert page.in_page(node, stamp.ENGINE, [spec], slices, tables.H_UNTIL, tmp_path)["answers"] == [expected]
 
 
 def test_an_arena_for_112_cpus_and_10000_flows_fits(wasm: WasmEngine) -> None:
