@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from book.figures.svg import Picture
+from sim.reported import Figure
+from sim.result import Result
 
 
 class Gain(NamedTuple):
@@ -17,6 +19,12 @@ class Gain(NamedTuple):
     low: float
     high: float
     reported: float | None
+
+
+def beside(setting: str, arm: str, figure: Figure, result: Result) -> Gain:
+    """A bar for a run, with the reported figure that it is held against."""
+    found = figure.read(result)
+    return Gain(setting, arm, found.mean, found.low, found.high, figure.reported)
 
 
 def gains(rows: Sequence[Gain]) -> Picture:

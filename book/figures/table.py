@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Final
+from typing import Final, NamedTuple
 
 _STYLE: Final = """
 html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){background:none!important;padding:0}
@@ -16,14 +16,24 @@ html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){backgro
 .rpt .num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 """.strip().replace("\n", "")
 
-#: A cell: words, or a number with the format it is shown in.
-Cell = str | int | float | None
+
+class Link(NamedTuple):
+    """Words that lead to an address."""
+
+    words: str
+    address: str
+
+
+#: A cell: words, a number, words with an address, or nothing.
+Cell = str | int | float | Link | None
 
 
 def shown(cell: Cell, digits: int = 1) -> str:
     """A cell's text: a dash for nothing, thousands grouped, floats with `digits` decimals."""
     if cell is None:
         return "–"
+    if isinstance(cell, Link):
+        return cell.words
     if isinstance(cell, bool | str):
         return str(cell)
     if isinstance(cell, int):
@@ -52,10 +62,12 @@ class Table:
         words = escape(shown(cell, self.digits))
         if column in self.code and words != "–":
             words = f"<code>{words}</code>"
+        if isinstance(cell, Link):
+            words = f'<a href="{escape(cell.address)}">{words}</a>'
         kind = ""
         if isinstance(cell, int | float) and not isinstance(cell, bool):
             kind = ' class="num"'
-        elif isinstance(cell, str) and len(cell) > 48:
+        elif isinstance(cell, str | Link) and len(shown(cell)) > 48:
             kind = ' class="long"'
         scope = ' scope="row"' if tag == "th" else ""
         return f"<{tag}{scope}{kind}>{words}</{tag}>"

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from book.figures.table import Table, shown
+from book.figures.table import Link, Table, shown
+from sim.validate import Count
 
 ROLES: Final = ("input", "fitted", "dependent", "predicted")
 _PROOF: Final = {
@@ -35,33 +36,35 @@ def error(row: Row) -> str:
     return "–"
 
 
+def source(row: Row) -> Link | str:
+    """Where a figure stands, as a link to the message."""
+    words, comma, address = str(row["source"]).rpartition(", https://")
+    return Link(words, f"https://{address}") if comma else str(row["source"])
+
+
 def verdict_table(rows: Sequence[Row]) -> Table:
     """Every figure beside its simulated value."""
     return Table(
         "Reported and simulated figures",
-        ["figure", "thread", "unit", "reported", "simulated", "95 % interval", "range", "error", "role",
-         "verdict", "where it stands", "note"],
+        ["figure", "reported", "simulated", "unit", "error", "verdict", "role", "95 % interval", "range",
+         "thread", "where it stands", "note"],
         [
-            (row["figure"], row["thread"], row["unit"], float(row["reported"]),
-             None if row["simulated"] is None else float(row["simulated"]),
-             between(row["low"], row["high"]), between(row["range_low"], row["range_high"]), error(row),
-             row["role"], row["verdict"], row["source"], row["note"] or "–")
+            (row["figure"], float(row["reported"]),
+             None if row["simulated"] is None else float(row["simulated"]), row["unit"], error(row),
+             row["verdict"], row["role"], between(row["low"], row["high"]),
+             between(row["range_low"], row["range_high"]), row["thread"], source(row), row["note"] or "–")
             for row in rows
         ],
         code=["thread", "role"],
     )
 
 
-def summary_table(rows: Sequence[Row]) -> Table:
-    """Hits and misses of each thread."""
-    threads = list(dict.fromkeys(row["thread"] for row in rows))
-    counted = {
-        thread: Counter(row["verdict"] for row in rows if row["thread"] == thread) for thread in threads
-    }
+def summary_table(counts: Sequence[Count]) -> Table:
+    """Verdicts of each thread; the last two columns hold the predicted rates and CPU shares alone."""
     return Table(
         "Verdicts by thread",
-        ["thread", "figures", "given", "hits", "misses"],
-        [(thread, sum(c.values()), c["given"], c["hit"], c["miss"]) for thread, c in counted.items()],
+        ["thread", "figures", "given", "hits", "misses", "predicted rates and CPU shares", "of these missed"],
+        [(c.thread, c.figures, c.given, c.hits, c.misses, c.predicted, c.predicted_misses) for c in counts],
         code=["thread"],
     )
 

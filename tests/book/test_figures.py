@@ -10,8 +10,9 @@ import pytest
 
 from book.figures import Table, machine, program
 from book.figures.gains import Gain, gains
-from book.figures.verdicts import role_table, summary_table, verdict_table
+from book.figures.verdicts import role_table, source, summary_table, verdict_table
 from sim import machine as machines
+from sim.validate import counts
 
 BOOK = Path(__file__).parents[2] / "book"
 
@@ -64,12 +65,18 @@ def test_verdicts_are_counted_by_thread_and_by_role():
         "error_pct": 1.1, "error_points": None, "verdict": "hit", "source": "cover letter", "note": "",
     }
     share = {**row, "figure": "copy", "error_pct": None, "error_points": -6.0, "verdict": "miss", "low": None}
-    assert summary_table([row, share]).rows == [["tcp-5.17", 2, 0, 1, 1]]
+    assert summary_table(counts([row, share])).rows == [["tcp-5.17", 2, 0, 1, 1, 0, 0]]
     assert role_table([row, share]).rows[-1][-1] == 2
     cells = verdict_table([row, share]).rows
-    assert cells[0][5:8] == ["95.5 to 96.5", "90.0 to 97.0", "+1.1 %"]
-    assert cells[1][5] == "–"
-    assert cells[1][7] == "-6.0 points"
+    assert cells[0][4:9] == ["+1.1 %", "hit", "predicted", "95.5 to 96.5", "90.0 to 97.0"]
+    assert cells[1][4] == "-6.0 points"
+    assert cells[1][7] == "–"
+
+
+def test_a_source_with_an_address_is_a_link():
+    row = {"source": "A. Author, 2021-11-15: a mail, https://lore.kernel.org/netdev/x/"}
+    html = Table("t", ["where"], [(source(row),)])._repr_html_()
+    assert '<a href="https://lore.kernel.org/netdev/x/">A. Author, 2021-11-15: a mail</a>' in html
 
 
 def test_the_glossary_has_eighty_terms_and_none_twice():
