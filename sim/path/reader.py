@@ -1,14 +1,16 @@
 """The thread in ``recvmsg()``: it owns the socket, copies packet after packet, works off the backlog, lets go.
 
 The copy to user memory happens while the socket is owned. When the receive queue is empty and packets wait in
-the backlog, they are processed at once; when there is nothing at all and something was copied, the call returns.
+the backlog, they are processed at once; when there is nothing at all and enough was copied, the call returns.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..expression import Value
-from .defer import Defer
 from .host import Host
+from .memory import Memory
 from .registers import COPIED, FLOW, K, LEFT, M, N, SKB
 from .sender import BulkSender
 from .skbs import Skbs
@@ -18,29 +20,61 @@ COPY_SPREAD_PERCENT = 10  # assumed: a packet's copy takes up to this more or le
 SPREAD_STEPS = 128
 
 
+@dataclass(frozen=True)
+class ReaderKeys:
+    """Switches of the reader's path, 0 or 1: patches 3, 11, 14, 15, 16, 18 and 19 of the 5.17 series, and two habits
+    of the program: it asks ``poll()`` before each read, and it reads without blocking."""
+
+    send_check_hot_addr: Value
+    flush_backlog: Value
+    poll_urg_first: Value
+    urg_unlikely: Value
+    direct_rfree: Value
+    timeo_first: Value
+    ack_after_backlog: Value
+    poll: Value
+    nonblocking: Value
+
+
 class Reader:
-    """Writes the thread ``recvmsg``, one for each flow, on CPU `cpu`."""
+    """Writes the thread ``recvmsg`` on CPU `cpu`, with a buffer of `recv_size_bytes` and a low mark of `rcvlowat`."""
 
     def __init__(
-        self, host: Host, skbs: Skbs, socket: Socket, defer: Defer, sender: BulkSender, *, cpu: Value,
-        recv_size_bytes: Value,
+        self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, sender: BulkSender, keys: ReaderKeys, *,
+        cpu: Value, recv_size_bytes: Value, rcvlowat: Value,
     ) -> None:
-        self.host, self.skbs, self.socket = host, skbs, socket
-        self.defer, self.sender = defer, sender
+        self.host, self.skbs, self.socket, self.memory = host, skbs, socket, memory
+        self.sender, self.keys, self.rcvlowat = sender, keys, rcvlowat
         p = host.program
         with p.symbol("entry_SYSCALL_64"):
             p.label("recvmsg")
             p.set(FLOW, 0)
             p.label("recvmsg.call")
+        self._poll()
+        with p.symbol("entry_SYSCALL_64"):
             p.work(host.cost("syscall_ps"))
             p.count("reads")
             p.set(LEFT, recv_size_bytes)
             p.set(COPIED, 0)
             p.call("lock_sock")
+        with p.symbol("tcp_recvmsg_locked"):
+            p.read(socket.struct, "sk_rcvtimeo", FLOW)
         self._receive()
         self._nothing()
+        self._done()
         self._cleanup_rbuf()
         host.spec.spawn_threads("reader", "recvmsg", socket.flow.count, base=cpu)
+
+    def _poll(self) -> None:
+        """Whether the socket is readable. Urgent data are asked for first or last (patch 14): its sequence is cold."""
+        p, tcp = self.host.program, self.socket.tcp
+        with p.where(self.keys.poll, "poll"), p.symbol("tcp_poll"):
+            p.work(self.host.cost("poll_ps"))
+            p.read(self.socket.struct, "sk_shutdown", FLOW)
+            p.read(tcp, "urg_data", FLOW)
+            with p.where(1 - self.keys.poll_urg_first, "urg_seq first"):
+                p.read(tcp, "urg_seq", FLOW)
+            p.read(tcp, "rcv_nxt", FLOW)
 
     def _receive(self) -> None:
         host, p, table = self.host, self.host.program, self.skbs.table
@@ -51,6 +85,9 @@ class Reader:
             p.read(self.skbs.struct, "next", SKB)
             p.read(self.skbs.struct, "data", SKB)
             p.work(host.cost("recvmsg_skb_ps"))
+            p.read(self.socket.tcp, "urg_data", FLOW)
+            with p.where(1 - self.keys.urg_unlikely, "urgent data in line"):
+                p.work(host.cost("taken_branch_ps"))
             p.load(M, table, "left", SKB)
             p.alu(M, M, "min", LEFT)
         with p.symbol("__skb_datagram_iter"):
@@ -71,34 +108,62 @@ class Reader:
         with p.symbol("tcp_recvmsg_locked"):
             p.alu(LEFT, LEFT, "-", M)
             p.alu(COPIED, COPIED, "+", M)
+            p.add(self.socket.table, "unacked", M, FLOW)
             p.load(N, table, "left", SKB)
             p.alu(N, N, "-", M)
             p.alu(N, N, "max", 0)
             p.store(table, "left", N, SKB)
-            p.add(self.socket.table, "unacked", M, FLOW)
             p.branch(N, ">", 0, "recvmsg.done")
             p.pop(self.socket.receive_queue, SKB, FLOW)
+            p.load(M, self.socket.table, "queue_tail", FLOW)
+            p.branch(M, "!=", SKB, "sock_rfree")
+            p.store(self.socket.table, "queue_tail", -1, FLOW)
+        self._rfree()
+
+    def _rfree(self) -> None:
+        """Take the packet off the socket's account: a call by pointer, or by name (patch 16); then let it go."""
+        host, p = self.host, self.host.program
         with p.symbol("sock_rfree"):
-            p.atomic(self.socket.struct, "sk_rmem_alloc", FLOW)
-            p.work(host.cost("sock_rfree_ps") + host.cost("indirect_call_ps"))
+            p.label("sock_rfree")
+            with p.where(self.keys.direct_rfree, "direct_rfree"):
+                p.work(host.cost("function_call_ps"))
+            with p.where(1 - self.keys.direct_rfree, "sock_rfree by pointer"):
+                p.work(host.cost("indirect_call_ps"))
+            p.work(host.cost("sock_rfree_ps"))
+            p.load(N, self.skbs.table, "bytes", SKB)
+            self.memory.uncharge()
         with p.symbol("tcp_eat_recv_skb"):
             p.call("eat_skb")
             p.branch(LEFT, ">", 0, "recvmsg.next")
             p.jump("recvmsg.done")
 
     def _nothing(self) -> None:
-        p, socket = self.host.program, self.socket
+        """The receive queue is empty: work off the backlog, or return, or wait."""
+        p, socket, keys = self.host.program, self.socket, self.keys
         with p.symbol("tcp_recvmsg_locked"):
             p.label("recvmsg.empty")
             p.read(socket.struct, "sk_backlog.tail", FLOW)
+            p.branch(COPIED, "<", self.rcvlowat, "recvmsg.short")
             p.qlen(socket.backlog, N, FLOW)
-            p.branch(N, "==", 0, "recvmsg.dry")
-            p.call("tcp_cleanup_rbuf")
-            p.call("release_sock")
-            p.call("lock_sock")
+            p.branch(N, "==", 0, "recvmsg.done")
+            with p.where(1 - keys.ack_after_backlog, "ACK before the backlog"):
+                p.call("tcp_cleanup_rbuf")
+            with p.where(keys.flush_backlog, "flush_backlog"):
+                p.call("flush_backlog")
+            with p.where(1 - keys.flush_backlog, "release and lock"):
+                p.call("release_sock")
+                p.call("lock_sock")
             p.jump("recvmsg.next")
-            p.label("recvmsg.dry")
-            p.branch(COPIED, ">", 0, "recvmsg.done")
+            p.label("recvmsg.short")
+            p.branch(COPIED, "==", 0, "recvmsg.wait")
+            with p.where(keys.timeo_first * keys.nonblocking, "timeo_first"):
+                p.jump("recvmsg.done")
+            p.read(socket.struct, "sk_err", FLOW)
+            p.read(socket.struct, "sk_shutdown", FLOW)
+            with p.where(keys.nonblocking, "nonblocking"):
+                p.jump("recvmsg.done")
+            p.label("recvmsg.wait")
+            p.call("tcp_cleanup_rbuf")
         with p.symbol("sk_wait_data"):
             p.call("sk_defer_free_flush")
             p.store(socket.table, "waiting", 1, FLOW)
@@ -111,6 +176,9 @@ class Reader:
             p.store(socket.table, "waiting", 0, FLOW)
             p.call("lock_sock")
             p.jump("recvmsg.next")
+
+    def _done(self) -> None:
+        p = self.host.program
         with p.symbol("tcp_recvmsg"):
             p.label("recvmsg.done")
             p.call("tcp_cleanup_rbuf")
@@ -119,17 +187,27 @@ class Reader:
             p.jump("recvmsg.call")
 
     def _cleanup_rbuf(self) -> None:
-        """Send an ACK that opens the window by what was copied since the last one."""
-        p, table = self.host.program, self.socket.table
+        """Send an ACK that opens the window by what was copied since the last one.
+
+        Its checksum needs the own address: from the copy in the hot part of the socket, or from the cold one (patch 3).
+        """
+        p, socket = self.host.program, self.socket
+        hot = self.keys.send_check_hot_addr
         with p.symbol("tcp_cleanup_rbuf"):
             p.label("tcp_cleanup_rbuf")
-            p.load(N, table, "unacked", FLOW)
+            p.load(N, socket.table, "unacked", FLOW)
             p.branch(N, "==", 0, "tcp_cleanup_rbuf.none")
-            p.store(table, "unacked", 0, FLOW)
+            p.store(socket.table, "unacked", 0, FLOW)
         with p.symbol("__tcp_transmit_skb"):
-            p.read(self.socket.tcp, "rcv_nxt", FLOW)
+            p.read(socket.tcp, "rcv_nxt", FLOW)
             p.work(self.host.cost("tcp_ack_ps"))
             p.count("acks")
+        with p.symbol("tcp_v6_send_check"):
+            with p.where(hot, "send_check_hot_addr"):
+                p.read(socket.struct, "skc_v6_rcv_saddr", FLOW)
+            with p.where(1 - hot, "address in ipv6_pinfo"):
+                p.read(socket.pinet6, "saddr", FLOW)
+        with p.symbol("__tcp_transmit_skb"):
             self.sender.acknowledge()
             p.label("tcp_cleanup_rbuf.none")
             p.ret()

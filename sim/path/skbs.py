@@ -33,7 +33,7 @@ class Skbs:
         self.pages = pages
         self.max_skb_frags = max_skb_frags
         spec = host.spec
-        self.info_lines = (host.value(frags) + (FRAGS_PER_LINE - 1)) // FRAGS_PER_LINE
+        self.info_lines = (host.value(frags).most(max_skb_frags) + (FRAGS_PER_LINE - 1)) // FRAGS_PER_LINE
         self.skb = spec.domain("skb", count)
         info = spec.domain("shared info line", self.skb.count * self.info_lines)
         # struct sk_buff spans four lines: list and owner, control block, headers, data pointers and reference

@@ -7,7 +7,7 @@ may not process packets: it appends them to the backlog, which the owner works o
 from __future__ import annotations
 
 from .. import structs
-from ..expression import Number
+from ..expression import Number, Value
 from ..spec import Integer, Reference
 from .host import Host
 from .registers import FLOW, N, SKB
@@ -15,7 +15,8 @@ from .skbs import Skbs
 
 FIELDS = (
     "sk_refcnt", "sk_rx_dst", "sk_rx_dst_ifindex", "sk_lock.slock", "sk_receive_queue", "sk_backlog.tail",
-    "sk_rmem_alloc", "defer_list",
+    "sk_rmem_alloc", "defer_list", "sk_forward_alloc", "sk_rcvbuf", "sk_sndbuf", "skc_v6_rcv_saddr",
+    "sk_rcvtimeo", "sk_err", "sk_shutdown", "sk_data_ready", "sk_backlog_rcv",
 )
 LAYOUT_KEYS = ("defer_free", "drop_forced_caps", "drop_nocaps", "fill_sock_hole", "demux_fields_close")
 
@@ -29,21 +30,25 @@ class Socket:
         self.flow = spec.domain("flow", flows)
         self.reader = spec.domain("thread", flows)
         self.struct = host.struct("sock", self.flow, FIELDS, LAYOUT_KEYS, structs.sock)
-        self.tcp = spec.struct("tcp_sock", self.flow, {"rcv_nxt": 0}, 1)
+        self.tcp = spec.struct("tcp_sock", self.flow, {"rcv_nxt": 0, "urg_data": 1, "urg_seq": 2}, 3)
+        self.pinet6 = spec.struct("ipv6_pinfo", self.flow, {"saddr": 0}, 1)
         self.slock = spec.spinlocks("sk_lock.slock", self.struct, "sk_lock.slock")
         self.table = spec.table(
             "sock", self.flow, owned=Integer(0, 1), waiting=Integer(0, 1), unacked=Integer(0, 1 << 40),
-            reader=Reference(self.reader, none=False),
+            reader=Reference(self.reader, none=False), queue_tail=Reference(skbs.skb),
+            backlog_tail=Reference(skbs.skb), forward_alloc=Integer(-(1 << 40), 1 << 40),
         )
         self.receive_queue = spec.queue("sk_receive_queue", self.flow, skbs.skb)
         self.backlog = spec.queue("sk_backlog", self.flow, skbs.skb)
         self.taken = spec.queue("backlog in work", self.flow, skbs.skb)
         spec.init(self.table, "reader", 0, mod=flows)
+        spec.init(self.table, "queue_tail", -1)
+        spec.init(self.table, "backlog_tail", -1)
 
-    def write_ownership(self, indirect_ps: Number) -> None:
+    def write_ownership(self, direct_call: Value) -> None:
         """Write ``lock_sock``, ``release_sock`` and ``flush_backlog``; a backlog packet goes to ``tcp_v6_do_rcv``.
 
-        `indirect_ps` is what the call of ``sk->sk_backlog_rcv`` through its pointer costs.
+        With `direct_call` on, ``sk_backlog_rcv`` is compared and called by name; else through its pointer.
         """
         host, p = self.host, self.host.program
         with p.symbol("lock_sock_nested"):
@@ -72,10 +77,15 @@ class Socket:
             host.lock(self.slock, FLOW)
             p.write(self.struct, "sk_backlog.tail", FLOW)
             p.splice(self.backlog, self.taken, FLOW, FLOW)
+            p.store(self.table, "backlog_tail", -1, FLOW)
             p.unlock(self.slock, FLOW)
             p.label("flush_backlog.next")
             p.pop(self.taken, SKB, FLOW, empty="flush_backlog.done")
-            p.work(indirect_ps)
+            p.read(self.struct, "sk_backlog_rcv", FLOW)
+            with p.where(direct_call, "direct_backlog_call"):
+                p.work(host.cost("function_call_ps"))
+            with p.where(1 - direct_call, "backlog call by pointer"):
+                p.work(host.cost("indirect_call_ps"))
             p.call("tcp_v6_do_rcv")
             p.jump("flush_backlog.next")
             p.label("flush_backlog.done")

@@ -8,16 +8,31 @@ from __future__ import annotations
 
 from ..expression import Value
 from .host import Host
-from .registers import FLOW, N, OTHER, SKB
+from .memory import Memory
+from .registers import ASIDE, FLOW, K, N, OTHER, SKB
 from .skbs import Skbs
 from .socket import Socket
 
 
 class Tcp:
-    """Writes ``ip6_rcv`` and ``tcp_v6_do_rcv``. `flush_deferred` is a subroutine called before the socket's lock."""
+    """Writes ``ip6_rcv`` and ``tcp_v6_do_rcv``.
 
-    def __init__(self, host: Host, skbs: Skbs, socket: Socket, early_demux: Value, flush_deferred: str) -> None:
-        self.host, self.skbs, self.socket = host, skbs, socket
+    Parameters
+    ----------
+    early_demux
+        1 if the socket is found before the route.
+    flush_deferred
+        A subroutine called before the socket's lock is taken.
+    limit_late
+        1 if ``tcp_add_backlog`` reads the socket's limits only for a packet that it could not coalesce (patch 1).
+    """
+
+    def __init__(
+        self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, early_demux: Value, flush_deferred: str,
+        limit_late: Value,
+    ) -> None:
+        self.host, self.skbs, self.socket, self.memory = host, skbs, socket, memory
+        self.limit_late = limit_late
         p = host.program
         with p.symbol("ip6_rcv_core"):
             p.label("ip6_rcv")
@@ -44,14 +59,34 @@ class Tcp:
             p.unlock(socket.slock, FLOW)
             p.count("direct")
             p.ret()
+        self._add_backlog()
+        self._do_rcv()
+        self._try_coalesce()
+
+    def _read_limits(self) -> None:
+        p = self.host.program
+        p.read(self.socket.struct, "sk_rcvbuf", FLOW)
+        p.read(self.socket.struct, "sk_sndbuf", FLOW)
+
+    def _add_backlog(self) -> None:
+        """The socket is owned: leave the packet to the owner, behind the last one or merged into it."""
+        p, socket = self.host.program, self.socket
         with p.symbol("tcp_add_backlog"):
             p.label("tcp_add_backlog")
-            p.write(socket.struct, "sk_backlog.tail", FLOW)
-            p.push(socket.backlog, SKB, FLOW)
-            p.unlock(socket.slock, FLOW)
             p.count("owned")
+            with p.where(1 - self.limit_late, "limits read first"):
+                self._read_limits()
+            p.load(ASIDE, socket.table, "backlog_tail", FLOW)
+            p.call("skb_try_coalesce")
+            p.branch(N, "!=", 0, "tcp_add_backlog.out")
+            with p.where(self.limit_late, "backlog_limit_late"):
+                self._read_limits()
+            p.write(socket.struct, "sk_backlog.tail", FLOW)
+            p.store(socket.table, "backlog_tail", SKB, FLOW)
+            p.push(socket.backlog, SKB, FLOW)
+            p.label("tcp_add_backlog.out")
+            p.unlock(socket.slock, FLOW)
             p.ret()
-        self._do_rcv()
 
     def _do_rcv(self) -> None:
         host, p, socket = self.host, self.host.program, self.socket
@@ -61,13 +96,21 @@ class Tcp:
             p.read(self.skbs.struct, "data", SKB)
         with p.symbol("tcp_rcv_established"):
             p.write(socket.tcp, "rcv_nxt", FLOW)
+            p.read(socket.tcp, "urg_data", FLOW)
             p.work(host.cost("tcp_established_ps"))
         with p.symbol("tcp_queue_rcv"):
-            p.atomic(socket.struct, "sk_rmem_alloc", FLOW)
             p.write(socket.struct, "sk_receive_queue", FLOW)
             p.work(host.cost("tcp_queue_ps"))
+            p.load(ASIDE, socket.table, "queue_tail", FLOW)
+            p.load(N, self.skbs.table, "bytes", SKB)
+            self.memory.charge()
+            p.call("skb_try_coalesce")
+            p.branch(N, "!=", 0, "tcp_data_ready")
+            p.store(socket.table, "queue_tail", SKB, FLOW)
             p.push(socket.receive_queue, SKB, FLOW)
         with p.symbol("sock_def_readable"):
+            p.label("tcp_data_ready")
+            p.read(socket.struct, "sk_data_ready", FLOW)
             p.load(N, socket.table, "waiting", FLOW)
             p.branch(N, "==", 0, "tcp_v6_do_rcv.out")
             p.store(socket.table, "waiting", 0, FLOW)
@@ -76,4 +119,34 @@ class Tcp:
             p.wake_thread(OTHER)
             p.count("wakeups")
             p.label("tcp_v6_do_rcv.out")
+            p.ret()
+
+    def _try_coalesce(self) -> None:
+        """Merge SKB into the packet in ASIDE (-1: none) if one sk_buff holds the fragments of both; N tells."""
+        host, p, skbs = self.host, self.host.program, self.skbs
+        with p.symbol("skb_try_coalesce"):
+            p.label("skb_try_coalesce")
+            p.branch(ASIDE, "<", 0, "skb_try_coalesce.no")
+            p.read(skbs.struct, "data", ASIDE)
+            p.work(host.cost("coalesce_ps"))
+            p.load(N, skbs.table, "frags", ASIDE)
+            p.load(K, skbs.table, "frags", SKB)
+            p.alu(N, N, "+", K)
+            p.branch(N, ">", skbs.max_skb_frags, "skb_try_coalesce.no")
+            p.store(skbs.table, "frags", N, ASIDE)
+            p.splice(skbs.frags, skbs.frags, SKB, ASIDE)
+            for column in ("segments", "bytes", "left"):
+                p.load(N, skbs.table, column, SKB)
+                p.add(skbs.table, column, N, ASIDE)
+            p.write(skbs.struct, "data", ASIDE)
+            p.count("coalesced")
+        with p.symbol("kfree_skb_partial"):
+            p.write(skbs.struct, "next", SKB)
+            p.work(host.cost("skb_free_ps"))
+            p.push(skbs.cache, SKB)
+            p.set(N, 1)
+            p.ret()
+        with p.symbol("skb_try_coalesce"):
+            p.label("skb_try_coalesce.no")
+            p.set(N, 0)
             p.ret()

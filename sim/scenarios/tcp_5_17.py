@@ -7,15 +7,17 @@ that the reader has consumed are freed by the softirq.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 
 from .. import fitted, machine
 from ..knob import Knob
 from ..machine import Machine
 from ..path.defer import Defer
 from ..path.host import Host
+from ..path.memory import Memory, Neighbours
 from ..path.nic import Nic
 from ..path.pages import Pages
-from ..path.reader import Reader
+from ..path.reader import Reader, ReaderKeys
 from ..path.sender import BulkSender
 from ..path.skbs import Skbs
 from ..path.socket import Socket
@@ -39,6 +41,24 @@ SCHEDULER = {
     "ksoftirqd_blocks_irq": 1,
 }
 
+#: The other patches of the series that change what a receiver executes, in the order of the series.
+SERIES = (
+    Knob("backlog_limit_late", 0, "Patch 1: the socket's limits are read only for a packet that was not coalesced."),
+    Knob("send_check_hot_addr", 0, "Patch 3: an ACK's checksum takes the own address from the hot part of the socket."),
+    Knob("drop_forced_caps", 0, "Patch 5: sk_route_forced_caps leaves struct sock (8 bytes)."),
+    Knob("drop_nocaps", 0, "Patch 6: sk_route_nocaps leaves struct sock (8 bytes)."),
+    Knob("fill_sock_hole", 0, "Patch 8: sk_bind_phc fills a hole in struct sock (8 bytes)."),
+    Knob("align_memory_globals", 0, "Patch 10: tcp_memory_allocated and tcp_sockets_allocated get a line each."),
+    Knob("flush_backlog", 0, "Patch 11: the reader flushes the backlog without releasing the socket."),
+    Knob("direct_backlog_call", 0, "Patch 12: sk_backlog_rcv is called by name, not through its pointer."),
+    Knob("poll_urg_first", 0, "Patch 14: tcp_poll() looks at urg_data before the cold urg_seq."),
+    Knob("urg_unlikely", 0, "Patch 15: urgent data are marked unlikely."),
+    Knob("direct_rfree", 0, "Patch 16: sock_rfree is called by name, not through its pointer."),
+    Knob("timeo_first", 0, "Patch 18: a read that may not block is noticed before the socket's fields are read."),
+    Knob("ack_after_backlog", 0, "Patch 19: no ACK is sent right before the backlog is processed."),
+    Knob("demux_fields_close", 0, "Patch 20: the early-demux fields lie beside sk_refcnt, on one line."),
+)
+
 
 class Tcp517(Scenario):
     """The bulk receiver of the 5.17 series."""
@@ -49,11 +69,12 @@ class Tcp517(Scenario):
     warm_ps = 1_500_000_000
     quick_ps = 2_100_000_000
     until_ps = 3_500_000_000
-    patches = ("defer_free", "defer_per_cpu")
+    patches = ("defer_free", "defer_per_cpu", *(k.name for k in SERIES))
     knobs = (
         Knob("defer_free", 1, "Patch 17: packets that the reader has consumed are freed by the softirq, or after the "
              "socket is released."),
         Knob("defer_per_cpu", 0, "Its later form (5.19): they go back to the CPU that allocated them, by a list per CPU."),
+        *SERIES,
         Knob("mtu", 1500, "Largest IP packet. 4168 carries 4096 bytes of payload, as in the thread's second test.",
              1280, 9000, 4, "bytes", kernel="IPV6_MIN_MTU is 1280"),
         Knob("gro_max_size", 65536, "GRO stops merging when the packet would reach this length.", 4096, 524280, 4,
@@ -76,6 +97,11 @@ class Tcp517(Scenario):
         Knob("softirq_packet_ns", fitted.knob("tcp-5.17", "softirq_packet_ps", 60_000) // 1000,
              "Driver and GRO time of a packet, without its pages and lines. Fitted on 5.8 Mpps keeping a core busy.",
              20, 400, 1, "ns"),
+        Knob("rcvlowat", 1, "SO_RCVLOWAT: a read returns early only when it has so many bytes.", 1, 1048576, 1, "bytes",
+             kernel="default 1"),
+        Knob("nonblocking", 0, "The program reads without blocking and waits in epoll."),
+        Knob("poll", 0, "The program asks poll() before each read."),
+        Knob("neighbours", 0, "Two other programs on the far socket charge TCP memory and open connections."),
         Knob("page_recycling", 0, "The driver keeps its pages in a pool instead of the page allocator."),
         Knob("coalesce_us", fitted.knob("tcp-5.17", "coalesce_us", 12),
              "The NIC's interrupt waits so long after a packet (moderation). Fitted on 25,000 interrupts a second.",
@@ -97,6 +123,8 @@ class Tcp517(Scenario):
         Metric("receive_queue_length", "packets", ("queue:sk_receive_queue",), doc="mean GRO packets to be read"),
         Metric("backlog_length", "packets", ("queue:sk_backlog",), doc="mean GRO packets in the backlog"),
         Metric("defer_list_length", "packets", ("queue:sk->defer_list",), doc="mean GRO packets that wait to be freed"),
+        Metric("neighbour_reads_per_s", "1/s", ("stat:neighbour_reads",), scale=1e12, doc="connections the neighbour opened"),
+        Metric("coalesced_per_s", "1/s", ("stat:coalesced",), scale=1e12, doc="packets merged into the last one queued"),
         Metric("reads_per_s", "1/s", ("stat:reads",), scale=1e12),
         Metric("nic_drops_per_s", "1/s", ("stat:nic_drops",), scale=1e12),
     )
@@ -130,13 +158,21 @@ class Tcp517(Scenario):
         nic.write_poll("skb_defer_free_flush")
         rfs, mask = host.knob("rfs"), host.knob("rps_cpus")
         Steering(host, skbs, rfs.most(mask.above(0)), rfs.choose(reader_cpu, rps_target(host, mask, 4)))
-        Tcp(host, skbs, socket, host.knob("tcp_early_demux"), "sk_defer_free_flush.bh")
-        socket.write_ownership(host.cost("indirect_call_ps"))
+        memory = Memory(host, socket)
+        Tcp(
+            host, skbs, socket, memory, host.knob("tcp_early_demux"), "sk_defer_free_flush.bh",
+            host.knob("backlog_limit_late"),
+        )
+        socket.write_ownership(host.knob("direct_backlog_call"))
         sender = BulkSender(
             host, nic, window_bytes=window, frame_bytes=payload, gap_ps=gap, jitter_ps=gap // 50,
             round_trip_ps=ROUND_TRIP_PS,
         )
-        Reader(host, skbs, socket, defer, sender, cpu=reader_cpu, recv_size_bytes=host.knob("recv_size_bytes"))
+        Reader(
+            host, skbs, socket, memory, sender, ReaderKeys(**{f.name: host.knob(f.name) for f in fields(ReaderKeys)}),
+            cpu=reader_cpu, recv_size_bytes=host.knob("recv_size_bytes"), rcvlowat=host.knob("rcvlowat"),
+        )
+        Neighbours(host, memory, on="neighbours", charger_cpu=2, opener_cpu=3)
         return (
             Role("softirq", host.value(0).row, "the CPU that takes the NIC's interrupts"),
             Role("reader", reader_cpu.row, "the CPU of the thread in recvmsg()"),

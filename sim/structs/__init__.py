@@ -35,6 +35,6 @@ def load(name: str) -> Layout:
 
 
 __all__ = [
-    "LAYOUTS", "RTABLE_3_17", "RTABLE_6_0", "RTABLE_6_4", "TCP_COUNTERS_AFTER", "TCP_COUNTERS_BEFORE", "load",
+    "LAYOUTS", "Layout", "RTABLE_3_17", "RTABLE_6_0", "RTABLE_6_4", "TCP_COUNTERS_AFTER", "TCP_COUNTERS_BEFORE", "load",
     "packet_sock", "sock",
 ]
