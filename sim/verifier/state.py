@@ -33,7 +33,7 @@ class State(NamedTuple):
         state = self if token not in self._tokens() else self.renamed(token, self._unused(address))
         return state.written(register, known(bounds, domain, token, item))
 
-    def written(self, register: int, content: Known) -> State:
+    def written(self, register: int, content: Known | None) -> State:
         """With another content of a register."""
         return self._replace(
             registers=(*self.registers[:register], content, *self.registers[register + 1 :])

@@ -129,6 +129,8 @@ class Steps(Operands):
         if op == O.PUSH:
             item = self._read(address, state, row[3])
             self._index(address, item, row[3], items, f"items of {self.image.name('queues', queue)}")
+            if item.domain < 0:
+                raise self._no(address, f"r{row[3]} is a number, not an item off a queue or out of a cell")
             if item.item != OWNED:
                 word = "was seen, not taken off its queue" if item.item == SEEN else "is on a queue already"
                 raise self._no(address, f"the item in r{row[3]} {word}")
@@ -156,7 +158,8 @@ class Steps(Operands):
         elif op in (O.LOCK, O.UNLOCK):
             return self._lock(address, row, state)
         elif op == O.SET:
-            return state.written(self._target(address, row[1]), self._source(address, state, row[2], row[3]))
+            source = constant(row[3]) if row[2] < 0 else state.registers[row[2]]  # a copy of one not set is not set
+            return state.written(self._target(address, row[1]), source)
         elif op == O.ALU:
             return self._alu(address, row, state)
         elif op in (O.LOAD, O.STORE, O.ADD):

@@ -17,7 +17,7 @@ from sim.engine import build, reset_statistics, run
 from sim.engine import tables as T
 
 AT = {number: name for name, number in vars(T).items() if name.startswith("H_AT_")}
-STEPS = 400
+STEPS = 700
 WORDS_LIMIT = 100_000
 
 

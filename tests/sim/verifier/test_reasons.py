@@ -34,7 +34,13 @@ def a_row(s: Small) -> None:
 
 @refused("thread", "r0 is read but not set on every way here")
 def unset(s: Small) -> None:
+    s.p.alu(R1, R0, "+", 1)
+
+
+@refused("thread", "r1 is read but not set on every way here")
+def copy_of_unset(s: Small) -> None:
     s.p.set(R1, R0)
+    s.p.count("n", R1)
 
 
 @refused("thread", "r0 is read but not set on every way here")
@@ -132,6 +138,12 @@ def copy_pushed(s: Small) -> None:
 @refused("thread", "the item in r0 was seen, not taken off its queue")
 def peeked_and_pushed(s: Small) -> None:
     s.p.peek(s.free, R0)
+    s.p.push(s.backlog, R0)
+
+
+@refused("thread", "r0 is a number, not an item off a queue or out of a cell")
+def number_pushed(s: Small) -> None:
+    s.p.uniform(R0, 8)
     s.p.push(s.backlog, R0)
 
 
