@@ -30,6 +30,8 @@ class Knob:
         ``acts``, ``inert`` (why says why it cannot change anything here) or ``refused``.
     kernel
         Where the kernel's own range or default stands, by version, if it is the kernel's knob.
+    shows_with
+        Settings of other knobs with which the effect shows, if it does not at the defaults.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Knob:
     effect: str = "acts"
     why: str = ""
     kernel: str = ""
+    shows_with: tuple[tuple[str, int | str], ...] = ()
 
     @property
     def kind(self) -> str:
@@ -74,7 +77,7 @@ class Knob:
         return {
             "name": self.name, "kind": self.kind, "default": self.default, "low": self.low, "high": self.high,
             "step": self.step, "unit": self.unit, "choices": list(self.choices), "doc": self.doc,
-            "effect": self.effect, "why": self.why, "kernel": self.kernel,
+            "effect": self.effect, "why": self.why, "kernel": self.kernel, "shows_with": dict(self.shows_with),
         }
 
 

@@ -32,7 +32,9 @@ class Metric:
     """A measured quantity: scale * sum(numerator) / sum(denominator).
 
     A term is ``stat:NAME``, ``header:NAME`` (a word of the arena's header), ``queue:NAME`` (length times time,
-    ps), ``lock_wait:NAME`` (ps, ``*`` for all locks) or ``time`` (ps since the warm-up).
+    ps), ``lock_wait:NAME`` (ps, ``*`` for all locks) or ``time`` (ps since the warm-up). `events` are the terms
+    that say in how many pieces the numerator was counted: bytes come in packets, so one packet more or less is the
+    finest difference a run can show. Without it the pieces are ones.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Metric:
     denominator: tuple[str, ...] = ("time",)
     scale: float = 1.0
     doc: str = ""
+    events: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,9 @@ def measure(
         top = sum(_term(arena, spec, t, elapsed) for t in m.numerator)
         bottom = sum(_term(arena, spec, t, elapsed) for t in m.denominator)
         values[m.name] = m.scale * top / bottom if bottom else 0.0
-        resolution[m.name] = abs(m.scale) / bottom if bottom else abs(m.scale)
+        events = sum(_term(arena, spec, t, elapsed) for t in m.events)
+        piece = top / events if events else 1.0
+        resolution[m.name] = abs(m.scale) * piece / bottom if bottom else abs(m.scale)
     cpu: dict[str, float] = {}
     profile: dict[str, dict[str, float]] = {}
     symbols = spec.program.symbols

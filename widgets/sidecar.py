@@ -7,10 +7,11 @@ is resolved to a place here, so that the page's reduction holds arithmetic only.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
-from sim import source_hash
+from sim import reported, source_hash
 from sim.engine import tables
 from sim.result import STUDENT_T, Metric, Role
 from sim.scenarios import Scenario
@@ -95,6 +96,7 @@ def reduction(spec: Spec, metrics: Sequence[Metric], roles: Sequence[Role]) -> d
                 "scale": m.scale,
                 "numerator": resolved(m.numerator),
                 "denominator": resolved(m.denominator),
+                "events": resolved(m.events),
             }
             for m in metrics
         ],
@@ -102,18 +104,46 @@ def reduction(spec: Spec, metrics: Sequence[Metric], roles: Sequence[Role]) -> d
     }
 
 
-def of_scenario(scenario: Scenario, reported: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+def figures(thread: str) -> list[dict[str, Any]]:
+    """The figures of a thread that are read from runs, each with its reading (see `sim.reported`)."""
+    rows = reported.load(thread) if thread in reported.threads() else ()
+    return [
+        {
+            **row.to_dict(),
+            "reading": asdict(row.reading),
+            "before": None if row.before is None else dict(row.before),
+        }
+        for row in rows
+        if row.reading is not None
+    ]
+
+
+def settings(rows: Sequence[dict[str, Any]], metric: str, patches: Sequence[str]) -> list[dict[str, Any]]:
+    """The settings for which a thread states a metric, patches aside: a label and the knobs."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        knobs = {name: value for name, value in row["knobs"].items() if name not in patches}
+        if row["metric"] == metric and knobs:
+            found[", ".join(f"{name} {value}" for name, value in knobs.items())] = knobs
+    return [{"label": label, "knobs": knobs} for label, knobs in found.items()]
+
+
+def of_scenario(scenario: Scenario) -> dict[str, Any]:
     """The sidecar of a scenario, with the figures that its thread reported."""
+    rows = figures(scenario.name)
     spec = scenario.spec
+    quick_warm_ps = scenario.warm_ps // 5  # rates are near their place; queues go on settling, so no interval
     return {
         "scenario": scenario.name,
         "title": scenario.title,
         "varies": scenario.varies,
         "patches": list(scenario.patches),
         "warm_ps": scenario.warm_ps,
-        "quick_until_ps": scenario.quick_ps,
+        "quick_warm_ps": quick_warm_ps,
+        "quick_until_ps": quick_warm_ps + (scenario.quick_ps - scenario.warm_ps) // 2,
         "until_ps": scenario.until_ps,
         "knobs": [{**k.to_dict(), "word": spec.knob_word(k.name)} for k in scenario.knobs],
-        "reported": [dict(row) for row in reported],
+        "reported": rows,
+        "thread_settings": settings(rows, scenario.metrics[0].name, scenario.patches),
         **reduction(spec, scenario.metrics, scenario.roles),
     }

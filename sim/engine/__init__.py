@@ -8,6 +8,7 @@ from __future__ import annotations
 from .build import build
 from .jit import Array, kernel
 from .run import reset_statistics, run
+from .tables import H_STATUS
 
 __all__ = ["Array", "build", "entry", "reset_statistics", "run"]
 
@@ -19,5 +20,5 @@ def entry(arena: Array, spec: Array, steps: int) -> int:
         return build(arena, spec)
     if steps < 0:
         reset_statistics(arena)
-        return arena[2]
+        return arena[H_STATUS]
     return run(arena, steps)

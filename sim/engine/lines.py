@@ -43,6 +43,7 @@ def beyond_core_ps(arena: Array, line: int, socket: int) -> int:
     if at >= 0:
         age = arena[arena[T.H_AT_SOCKET] + at] - arena[line + T.L_SOCKET_STAMP]
         if llc_lines == 0 or age <= llc_lines:
+            arena[T.H_LLC_READS] += 1
             if at == socket:
                 return arena[T.H_SHARED_READ_PS]
             return arena[T.H_OTHER_SOCKET_PS]

@@ -37,7 +37,7 @@ class Opcode(NamedTuple):
 def _declare() -> dict[str, Opcode]:
     rows: list[tuple[str, str, str]] = [
         ("WORK", "ps:number by:reg? fs:number copy:number",
-         "compute for ps + R[by] * fs / 1000; copy=1 streams R[by] bytes through the caches"),
+         "compute for ps + R[by] * fs / 1000; copy=1 streams R[by] bytes through the caches, source and destination"),
         ("ACCESS", "kind:access lines:lines row:reg? line:number",
          "read, write or atomically change a cache line; the transfer costs what the machine says"),
         ("LOCK", "locks:locks row:reg?", "take a spinlock; spin in arrival order while it is held"),

@@ -115,7 +115,7 @@ def run(arena: Array, steps: int) -> int:
                     if b >= 0:
                         took += arena[reg + b] * c // 1000
                         if d != 0:
-                            streamed = arena[reg + b] >> 6
+                            streamed = arena[reg + b] >> 5  # lines read and lines written
                             arena[arena[T.H_AT_CORE] + arena[cpu + T.C_CORE]] += streamed
                             arena[arena[T.H_AT_SOCKET] + arena[cpu + T.C_SOCKET]] += streamed
                 if is_cpu:
@@ -312,6 +312,7 @@ def reset_statistics(arena: Array) -> None:
     now = arena[T.H_UNTIL] if arena[T.H_STATUS] == T.REACHED else arena[T.H_NOW]
     arena[T.H_RESET_TIME] = now
     arena[T.H_TRANSFERS] = 0
+    arena[T.H_LLC_READS] = 0
     arena[T.H_MEMORY_READS] = 0
     for i in range(arena[T.H_AT_PROFILE], arena[T.H_AT_CELL]):
         arena[i] = 0

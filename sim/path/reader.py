@@ -105,6 +105,7 @@ class Reader:
             p.work(0, by=K, fs=copy * COPY_SPREAD_PERCENT // (50 * SPREAD_STEPS))
             p.work(0, by=M, fs=copy * (100 - COPY_SPREAD_PERCENT) // 100, copy=True)
             p.count("bytes", M)
+            p.count("copies")
         with p.symbol("tcp_recvmsg_locked"):
             p.alu(LEFT, LEFT, "-", M)
             p.alu(COPIED, COPIED, "+", M)

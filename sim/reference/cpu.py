@@ -198,8 +198,8 @@ class Cpu(Actor):
 
     def stream(self, amount: int) -> None:
         """Bytes that are copied bring their lines into the caches."""
-        self.core.clock += amount >> 6
-        self.core.socket.clock += amount >> 6
+        self.core.clock += amount >> 5
+        self.core.socket.clock += amount >> 5
 
     # -- lines and locks ----------------------------------------------------------------------------------
 

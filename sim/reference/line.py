@@ -39,7 +39,8 @@ class Memory:
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
         self.transfers = 0
-        self.reads = 0
+        self.reads = 0  # from memory
+        self.llc_reads = 0  # from a socket's shared cache
 
     def transfer_ps(self, to: Core, by: Core) -> int:
         """Handing a line from one core to another."""
@@ -162,6 +163,7 @@ class Line:
         costs = self.memory.costs
         at = self.socket
         if at is not None and (costs.llc_lines == 0 or at.clock - self.socket_stamp <= costs.llc_lines):
+            self.memory.llc_reads += 1
             return costs.shared_read_ps if at is socket else costs.other_socket_ps
         self.memory.reads += 1
         return costs.memory_ps

@@ -81,6 +81,7 @@ class Machine:
         self.reset_time = now
         self.memory.transfers = 0
         self.memory.reads = 0
+        self.memory.llc_reads = 0
         self.stats = [0] * len(self.stats)
         for cpu in self.cpus:
             cpu.forget(now)

@@ -35,9 +35,12 @@ export function sample(arena, sidecar) {
   const metrics = {};
   const resolution = {};
   for (const m of sidecar.metrics) {
+    const top = total(m.numerator);
     const bottom = total(m.denominator);
-    metrics[m.name] = bottom ? (m.scale * total(m.numerator)) / bottom : 0;
-    resolution[m.name] = bottom ? Math.abs(m.scale) / bottom : Math.abs(m.scale);
+    const events = total(m.events);
+    const piece = events ? top / events : 1;
+    metrics[m.name] = bottom ? (m.scale * top) / bottom : 0;
+    resolution[m.name] = bottom ? (Math.abs(m.scale) * piece) / bottom : Math.abs(m.scale);
   }
 
   const cpu = {};
