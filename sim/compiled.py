@@ -1,0 +1,44 @@
+"""The compiled engine: whether this computer has it, and compiling it ahead.
+
+Numba keeps machine code under ``NUMBA_CACHE_DIR``, which `sim` keys on the engine's source; an index file
+says that a function is there. Compiling takes up to half a minute, once: whoever waits for it is told.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+NOTICE = "compiling the engine for this computer: up to 30 s, once"
+
+
+def ready() -> bool:
+    """Whether the engine need not be compiled: it is in the cache, or it runs as plain Python."""
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return True
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    return any(folder.glob("**/__init__.entry-*.nbi"))
+
+
+def announce() -> bool:
+    """Say on standard error that the next run compiles first; whether that was so."""
+    if ready():
+        return False
+    print(NOTICE, file=sys.stderr, flush=True)
+    return True
+
+
+def compile_ahead() -> float:
+    """Compile what is not in the cache, by a run of a few instructions; return the seconds it took."""
+    started = time.perf_counter()
+    from . import scenarios
+    from .engine.native import NativeEngine
+
+    scenario = scenarios.load(scenarios.names()[0])
+    engine = NativeEngine()
+    arena = engine.build(scenario.image())
+    engine.run(arena, 1)
+    engine.reset(arena)
+    return time.perf_counter() - started
