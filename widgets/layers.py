@@ -13,6 +13,8 @@ LAYERS: Final = {
     "IP": ("ip_", "ip6_", "ipv6_", "fib_"),
     "TCP and socket": (
         "tcp_",
+        "__sk_",
+        "skb_try_coalesce",
         "__tcp",
         "__inet",
         "inet",

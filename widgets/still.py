@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Mid tones that can be read on a white and on a dark page.
 COLOURS = ("#4a8fd4", "#d98a2b", "#4aa86a", "#c9628c", "#8f78d6", "#a89a2a", "#35a3a5", "#9c8672")
-HATCHES = ("", "///", "---", "\\\\\\", "|||", "xxx", "===", "+++")
+HATCHES = ("", "///", "---", "\\\\\\", "|||", "xxx", "...", "+++")
 
 
 @dataclass(frozen=True)

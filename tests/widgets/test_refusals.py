@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from widgets import LineCost, static
+from widgets import LineCost, ReceivePathLab, static
 from widgets.base import PathWidget
 
 pytestmark = pytest.mark.browser
@@ -17,7 +17,7 @@ SETTLED = "[data-settled=true]"
 POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
-@pytest.fixture(scope="module", params=[LineCost], ids=lambda kind: kind.__name__)
+@pytest.fixture(scope="module", params=[LineCost, ReceivePathLab], ids=lambda kind: kind.__name__)
 def widget(request: pytest.FixtureRequest) -> PathWidget:
     return request.param()
 

@@ -5,6 +5,7 @@ import { format, linear, ticks } from "./scales.mjs";
 
 const LEFT = 4;
 const BAR = 26;
+const LINE = 16; // a reported figure's label
 const LETTER = 6.6; // a digit's width at 12 px, near enough to know whether a label fits
 
 const text = (x, y, words, more) => s("text", { x, y, ...more }, words);
@@ -12,7 +13,7 @@ const text = (x, y, words, more) => s("text", { x, y, ...more }, words);
 function rate(top, width, metric, replications, reported, high) {
   const x = linear(0, high, LEFT, width - LEFT);
   const head = top + 14;
-  if (reported.length) top += 16;
+  top += LINE * reported.length;
   const middle = top + 20 + BAR / 2;
   const axis = top + 20 + BAR;
   const marks = ticks(high, Math.max(2, Math.floor(width / 110))).filter((v) => v <= high);
@@ -32,12 +33,13 @@ function rate(top, width, metric, replications, reported, high) {
     const [a, b] = [x(Math.max(0, metric.low)), x(metric.high)];
     parts.push(s("path", { d: `M${a},${middle - 6} v12 M${a},${middle} H${b} M${b},${middle - 6} v12`, class: "rp-whisker" }));
   }
-  for (const row of reported) {
+  for (const [number, row] of reported.entries()) {
     const at = x(row.reported);
+    const line = head + LINE * (number + 1) - 1;
     parts.push(
-      s("path", { d: `M${at},${top + 16} v${BAR + 8}`, class: "rp-reported" }),
-      s("path", { d: `M${at},${top + 10} l5,6 l-5,6 l-5,-6 z`, class: "rp-diamond" }),
-      text(at > width / 2 ? at - 9 : at + 9, top + 13, `reported ${format(row.reported)}, ${row.role}`, {
+      s("path", { d: `M${at},${line} V${axis}`, class: "rp-reported" }),
+      s("path", { d: `M${at},${line - 10} l5,6 l-5,6 l-5,-6 z`, class: "rp-diamond" }),
+      text(at > width / 2 ? at - 9 : at + 9, line, `reported ${format(row.reported)}, ${row.role}`, {
         class: "rp-note",
         "text-anchor": at > width / 2 ? "end" : "start",
       }),
@@ -59,7 +61,7 @@ function stack(top, width, role, share, profile, palette) {
     const value = (profile[name] * share) / 100;
     const [a, b] = [x(from), x(Math.min(100, from + value))];
     from += value;
-    if (b - a < 0.3) continue;
+    if (b - a < 0.5) continue;
     const bar = s("rect", { x: a, y: top + 18, width: b - a, height: BAR, fill: palette.fill(name), class: "rp-part" });
     bar.append(s("title", null, `${name}: ${format(profile[name])} % of the time that the ${role} CPU is busy`));
     parts.push(bar);

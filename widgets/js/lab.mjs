@@ -5,6 +5,7 @@ import { palette as makePalette } from "./colours.mjs";
 import { control, parse } from "./controls.mjs";
 import { h, onWidth, s, uid } from "./dom.mjs";
 import { createRuns } from "./runs.mjs";
+import { read } from "./reported.mjs";
 import { format, interval, ticks } from "./scales.mjs";
 import { command, copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 import { table } from "./table.mjs";
@@ -77,10 +78,12 @@ function render({ model, el }) {
       }));
   }
 
-  function simulated(row, result) {
-    if (row.metric) return result.metrics[row.metric]?.mean;
-    if (row.symbol) return result.profile[row.cpu]?.[row.symbol] ?? 0;
-    return row.cpu ? result.cpu[row.cpu] : undefined;
+  // A figure as it is read from both arms; undefined if it compares other settings than these two.
+  function simulated(row, side) {
+    const now = read(row.reading, results[side]);
+    if (!row.before) return now;
+    const other = read(row.reading, results[1 - side]);
+    return String(row.before[arm]) === String(1 - side) && other ? 100 * (now / other - 1) : undefined;
   }
 
   const words = (side) => {
@@ -103,7 +106,7 @@ function render({ model, el }) {
     for (const side of ARMS) {
       const one = { result: results[side], reported: rates[side], words: words(side) };
       pictures[side].replaceChildren(drawArm(one, width, high, headline, roles, colours));
-      evidence[side].replaceChildren(...reported[side].map((row) => proof(row, results[side])));
+      evidence[side].replaceChildren(...proofs(reported[side], side));
     }
     mark.textContent =
       `${runs.where()} · engine ${String(sidecar.engine_hash).slice(0, 12)} · seed ${values.seed} · ` +
@@ -117,12 +120,20 @@ function render({ model, el }) {
   }
 
   // What a number rests on, opened with one click or key.
-  function proof(row, result) {
-    const now = simulated(row, result);
+  function proofs(rows, side) {
+    const plain = rows.filter((row) => row.kind !== "profile");
+    const profile = rows.filter((row) => row.kind === "profile");
+    return [plain.map((row) => proof(row, side)), profile.length > 0 && h("details", { class: "rp-more" },
+      h("summary", null, `${profile.length} reported shares of the profile`), profile.map((row) => proof(row, side)))]
+      .flat().filter(Boolean);
+  }
+
+  function proof(row, side) {
+    const now = simulated(row, side);
     return h("details", { class: `rp-proof rp-role-${row.role}` },
       h("summary", null, `${row.figure}: reported ${format(row.reported)} ${row.unit}`,
         now === undefined ? "" : `, here ${format(now)}`, " ", h("span", { class: "rp-role" }, row.role)),
-      h("p", null, row.source), row.note ? h("p", null, row.note) : "");
+      h("p", null, h("a", { href: row.url }, row.source.replace(`, ${row.url}`, ""))), row.note ? h("p", null, row.note) : "");
   }
 
   const metricRows = () =>
@@ -141,7 +152,7 @@ function render({ model, el }) {
     const columns = roles.flatMap((role) => NAMES.map((n) => `${role}, ${n.toLowerCase()}`));
     return table("CPU time by kernel symbol, % of the time that the CPU is busy", ["symbol", "layer", ...columns],
       rows.map(({ name, parts }) => [[colours.swatch(name), " ", h("code", null, name)], colours.layer(name),
-        ...parts.map((v) => (v ? format(v) : "0"))]));
+        ...parts.map((v) => (v < 0.005 ? "0" : format(v)))]));
   }
 
   // --- what leaves ----------------------------------------------------------------------------------
@@ -182,7 +193,7 @@ function render({ model, el }) {
   el.append(h("section", { class: "rp-lab", "aria-labelledby": title },
     s("svg", { width: 0, height: 0, class: "rp-defs", "aria-hidden": "true" }, colours.defs(sidecar.symbols)),
     h("h3", { id: title, class: "rp-title" }, `Receive-path lab: ${sidecar.scenario}, `, h("code", null, arm)),
-    settings.length > 0 && h("div", { class: "rp-settings", role: "group", "aria-label": "Settings of the thread" }, settings),
+    settings.length > 0 && h("div", { class: "rp-settings", role: "group", "aria-label": "Settings of the thread" }, "As in the thread:", settings),
     h("div", { class: "rp-controls" }, inSight.map((k) => controls[k.name].node)),
     group("More switches, and the seed", [...acts.filter((k) => !inSight.includes(k)), seedKnob]),
     group("Switches that do nothing here, and why", inert),
@@ -199,8 +210,7 @@ function render({ model, el }) {
       results = next;
       settled = done;
       draw();
-      const { knobs: drawn, seed } = results[0];
-      el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail: { knobs: drawn, seed, done } }));
+      el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail: { arms: next, done } }));
     },
     failed(reason, before) {
       if (before) el.dispatchEvent(new CustomEvent("rp-failed", { detail: reason }));

@@ -20,6 +20,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   let timer = 0;
   let late = 0;
   let shown = false;
+  let drawn = -1; // replications in the last picture
   let quick = [];
   let samples = [[], []];
 
@@ -32,7 +33,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
 
   function jobs(side, full) {
     const base = { arm: side, values: knobsOf(side) };
-    const first = { ...base, seed: values.seed, warm: sidecar.warm_ps, until: sidecar.quick_until_ps, quick: true };
+    const first = { ...base, seed: values.seed, warm: sidecar.quick_warm_ps, until: sidecar.quick_until_ps, quick: true };
     const rest = [];
     for (let i = 0; full && i < replications; i++)
       rest.push({ ...base, seed: values.seed + i, warm: sidecar.warm_ps, until: sidecar.until_ps, quick: false });
@@ -43,7 +44,9 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   function update() {
     const least = Math.min(samples[0].length, samples[1].length);
     const sets = least ? samples.map((list) => list.slice(0, least)) : quick.map((one) => [one]);
-    if (!sets[0]?.[0] || !sets[1]?.[0]) return;
+    // Both arms go on together: a sample that waits for its partner changes nothing that is shown.
+    if (!sets[0]?.[0] || !sets[1]?.[0] || drawn === least) return;
+    drawn = least;
     const done = least === replications;
     if (least) answeredBy = main ? "WebAssembly, in this page without a worker" : "WebAssembly, in this page";
     shown = true;
@@ -77,6 +80,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     began = performance.now();
     quick = [];
     samples = [[], []];
+    drawn = -1;
     clearTimeout(timer);
     if (!alone) tell();
     if (live && !alone) {

@@ -21,8 +21,9 @@ export function ticks(high, count = 5) {
 export function format(x) {
   if (!Number.isFinite(x)) return "no value";
   const size = Math.abs(x);
-  if (size && size < 0.01) return x.toPrecision(2);
-  const places = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : 3;
+  if (size < 1e-6) return "0";
+  if (size < 0.01) return x.toPrecision(2);
+  const places = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
   return x.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
 }
 

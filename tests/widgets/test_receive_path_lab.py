@@ -1,0 +1,98 @@
+"""The receive-path lab in Python: traits, errors, one run a message, the answer to a front end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import traitlets
+
+from sim.knob import KnobError
+from widgets import ReceivePathLab, sidecar
+from widgets.layers import LAYERS, layer
+
+
+@pytest.fixture
+def lab() -> ReceivePathLab:
+    return ReceivePathLab("tcp-5.17", replications=2)
+
+
+@pytest.fixture
+def runs(lab: ReceivePathLab, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The knobs of every run of an arm."""
+    seen: list[dict[str, Any]] = []
+    run = lab._run
+
+    def counted(knobs: dict[str, Any]) -> Any:
+        seen.append(knobs)
+        return run(knobs)
+
+    monkeypatch.setattr(lab, "_run", counted)
+    return seen
+
+
+def test_the_result_follows_the_knobs(lab: ReceivePathLab, runs: list[dict[str, Any]]) -> None:
+    assert lab.result.after.gbps > lab.result.before.gbps
+    assert len(runs) == 2
+    lab.mtu = 4168
+    assert lab.result.before.knobs["mtu"] == 4168
+    assert [run["defer_free"] for run in runs] == [0, 1, 0, 1]
+
+
+def test_one_message_that_moves_several_knobs_is_one_run(
+    lab: ReceivePathLab, runs: list[dict[str, Any]]
+) -> None:
+    lab.set_state({"mtu": 4168, "rfs": 1, "seed": 3})
+    assert len(runs) == 2
+    assert lab.answer["knobs"] == lab.knobs
+    assert lab.answer["seed"] == 3
+    assert lab.answer["arms"] == [result.to_dict() for result in lab.result]
+
+
+def test_a_greeting_is_answered_with_the_knobs_as_they_are(lab: ReceivePathLab) -> None:
+    assert lab.answer == {}
+    lab._greeted(lab, {"kind": "hello"}, [])
+    assert lab.answer["knobs"] == lab.knobs
+
+
+def test_errors_say_what_is_allowed(lab: ReceivePathLab) -> None:
+    with pytest.raises(ValueError, match="no scenario 'tcp-5'"):
+        ReceivePathLab("tcp-5")
+    with pytest.raises(KnobError, match="did you mean mtu"):
+        ReceivePathLab("tcp-5.17", mtus=1500)
+    with pytest.raises(ValueError, match=r"arm 'mtu' is no switch of tcp-5\.17; its switches: defer_free"):
+        ReceivePathLab("tcp-5.17", arm="mtu")
+    with pytest.raises(traitlets.TraitError, match="mtu"):
+        lab.mtu = 90_000
+    with pytest.raises(traitlets.TraitError, match="reader_cpu"):
+        lab.reader_cpu = "elsewhere"
+
+
+def test_another_switch_can_be_the_arm() -> None:
+    lab = ReceivePathLab("tcp-5.17", arm="page_recycling", replications=2)
+    assert "page_recycling" not in lab.knobs
+    assert lab.knobs["defer_free"] == 1
+    assert lab.result.after.gbps > lab.result.before.gbps
+
+
+def test_a_page_gets_all_knobs_and_no_answer(lab: ReceivePathLab) -> None:
+    state = lab.state()
+    assert set(lab.knobs) < set(state)
+    assert "answer" not in state
+    assert [row["label"] for row in state["sidecar"]["thread_settings"]] == ["mtu 1500", "mtu 4168"]
+
+
+def test_reported_rows_belong_to_their_setting(lab: ReceivePathLab) -> None:
+    assert {row["id"] for row in lab.reported(0)} == {"rate-before-1500"}
+    lab.rcvbuf = 262144
+    assert lab.reported(0) == []
+
+
+def test_every_symbol_has_a_layer(lab: ReceivePathLab) -> None:
+    symbols = lab.sidecar["symbols"]
+    assert {symbol: layer(symbol) for symbol in symbols if layer(symbol) not in LAYERS} == {}
+
+
+def test_a_term_that_is_none_is_refused(lab: ReceivePathLab) -> None:
+    with pytest.raises(ValueError, match="no term 'weather:rain'"):
+        sidecar.terms(lab._scenario.spec, "weather:rain")
