@@ -9,8 +9,8 @@ from typing import Final
 from book.figures.svg import Picture
 from book.figures.table import Table
 from sim import contention as published
-from sim.machine import Machine
-from widgets import LineCost, line_program
+from sim.machine import Machine, load
+from widgets import line_program
 
 _WORDS: Final = {
     "atomic_add": "atomic add",
@@ -162,7 +162,7 @@ def model_table(machines: Sequence[str], threads: Sequence[int]) -> Table:
                 if ns is None:
                     cells.append(None)
                     continue
-                model = LineCost(machine=machine, threads=count).result[way]
+                model = line_program.run(way, count, line_program.costs(load(machine)))
                 cells.append(f"{ns:,.0f} / {model:,.0f} ({100 * (model - ns) / ns:+.0f} %)")
             rows.append([f"{label}, {row.processor}", *cells])
     return Table(

@@ -12,7 +12,7 @@ html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){backgro
 .rpt th,.rpt td,.rpt caption{color:inherit;color:var(--pst-color-text-base,inherit)}
 .rpt caption{text-align:left;caption-side:top;padding:.2rem 0}
 .rpt th,.rpt td{padding:.3rem .5rem;border-bottom:1px solid #7d859066;text-align:left;vertical-align:top}
-.rpt .long{min-width:15rem}.rpt th[scope=row]{font-weight:600}
+.rpt .long{min-width:15rem}.rpt tbody th.long{min-width:9rem}.rpt th[scope=row]{font-weight:600}
 .rpt .num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 """.strip().replace("\n", "")
 

@@ -42,20 +42,52 @@ def source(row: Row) -> Link | str:
     return Link(words, f"https://{address}") if comma else str(row["source"])
 
 
+def with_unit(value: float | None, unit: str) -> str:
+    """A number with its unit: three digits or so, whatever its size."""
+    if value is None:
+        return "–"
+    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 2
+    return f"{shown(float(value), digits)} {unit}"
+
+
 def verdict_table(rows: Sequence[Row]) -> Table:
-    """Every figure beside its simulated value."""
+    """Every figure beside its simulated value, with role and verdict."""
     return Table(
         "Reported and simulated figures",
-        ["figure", "reported", "simulated", "unit", "error", "verdict", "role", "95 % interval", "range",
-         "thread", "where it stands", "note"],
+        ["figure", "reported", "simulated", "error", "role", "verdict"],
         [
-            (row["figure"], float(row["reported"]),
-             None if row["simulated"] is None else float(row["simulated"]), row["unit"], error(row),
-             row["verdict"], row["role"], between(row["low"], row["high"]),
-             between(row["range_low"], row["range_high"]), row["thread"], source(row), row["note"] or "–")
+            (row["figure"], with_unit(row["reported"], row["unit"]), with_unit(row["simulated"], row["unit"]),
+             error(row), row["role"], row["verdict"])
             for row in rows
         ],
-        code=["thread", "role"],
+        code=["role"],
+    )
+
+
+def miss_table(rows: Sequence[Row]) -> Table:
+    """The misses alone, with what is believed to be behind each."""
+    return Table(
+        "The misses",
+        ["figure", "reported", "simulated", "what is behind it"],
+        [
+            (row["figure"], with_unit(row["reported"], row["unit"]), with_unit(row["simulated"], row["unit"]),
+             row["note"] or "–")
+            for row in rows if row["verdict"] == "miss"
+        ],
+    )
+
+
+def evidence_table(rows: Sequence[Row]) -> Table:
+    """Intervals, ranges and where each figure stands."""
+    return Table(
+        "Intervals, ranges and sources",
+        ["figure", "95 % interval", "range", "thread", "where it stands", "note"],
+        [
+            (row["figure"], between(row["low"], row["high"]), between(row["range_low"], row["range_high"]),
+             row["thread"], source(row), row["note"] or "–")
+            for row in rows
+        ],
+        code=["thread"],
     )
 
 

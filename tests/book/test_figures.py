@@ -10,7 +10,14 @@ import pytest
 
 from book.figures import Table, machine, program
 from book.figures.gains import Gain, gains
-from book.figures.verdicts import role_table, source, summary_table, verdict_table
+from book.figures.verdicts import (
+    evidence_table,
+    miss_table,
+    role_table,
+    source,
+    summary_table,
+    verdict_table,
+)
 from sim import machine as machines
 from sim.validate import counts
 
@@ -68,9 +75,12 @@ def test_verdicts_are_counted_by_thread_and_by_role():
     assert summary_table(counts([row, share])).rows == [["tcp-5.17", 2, 0, 1, 1, 0, 0]]
     assert role_table([row, share]).rows[-1][-1] == 2
     cells = verdict_table([row, share]).rows
-    assert cells[0][4:9] == ["+1.1 %", "hit", "predicted", "95.5 to 96.5", "90.0 to 97.0"]
-    assert cells[1][4] == "-6.0 points"
-    assert cells[1][7] == "–"
+    assert cells[0] == ["after", "95.0 Gbit/s", "96.0 Gbit/s", "+1.1 %", "predicted", "hit"]
+    assert cells[1][3] == "-6.0 points"
+    assert [r[:3] for r in evidence_table([row, share]).rows] == [
+        ["after", "95.5 to 96.5", "90.0 to 97.0"], ["copy", "–", "90.0 to 97.0"],
+    ]
+    assert [r[0] for r in miss_table([row, share]).rows] == ["copy"]
 
 
 def test_a_source_with_an_address_is_a_link():
