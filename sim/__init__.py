@@ -27,10 +27,9 @@ def source_hash(folder: Path = ROOT / "engine") -> str:
 
 
 def _cache_folder() -> str:
-    base = os.environ.get("RECEIVE_PATH_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "receive-path"
-    )
-    return os.path.join(base, f"numba-{source_hash()}")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    base = Path(os.environ.get("RECEIVE_PATH_CACHE") or cache / "receive-path")
+    return str(base / f"numba-{source_hash()}")
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:

@@ -12,7 +12,7 @@ an expression, kept as a row of the spec's values table. Rows refer to earlier r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Union
 
@@ -25,7 +25,7 @@ Number = Union[int, "Value"]
 class Value:
     """A row of a values table. Arithmetic with integers and other values makes new rows; division floors."""
 
-    table: "Values"
+    table: Values
     row: int
 
     def __add__(self, other: Number) -> Value:
@@ -146,7 +146,7 @@ class Values:
 
 
 _SIGNS = {T.V_ADD: "+", T.V_SUB: "-", T.V_MUL: "*", T.V_DIV: "//", T.V_MOD: "%", T.V_EQ: "==", T.V_LT: "<"}
-_FUNCTIONS = {
+_FUNCTIONS: dict[int, Callable[[int, int], int]] = {
     T.V_ADD: lambda x, y: x + y,
     T.V_SUB: lambda x, y: x - y,
     T.V_MUL: lambda x, y: x * y,

@@ -79,22 +79,20 @@ def fit_softirq(figures: Mapping[str, float], constants: Mapping[str, int], log:
     log(f"softirq_packet_ps: {packet_ns} ns")
     share = figures[TARGETS["split_buffer_ps"][0]]
     interrupts = figures[TARGETS["coalesce_us"][0]]
-    split_ns, coalesce_us = 0, 12
-    for _ in range(2):
-        at = {"mtu": MTU_4096, "defer_free": 1, "softirq_packet_ns": packet_ns, "link_gbps": LINK_AT_2_6_MPPS}
-        split_ns = _bisect(
-            0, 150,
-            lambda ns: _run(
-                {**constants, "split_buffer_ps": ns * 1000}, coalesce_us=coalesce_us, **at
-            ).cpu["softirq"] > share,
-        )
-        coalesce_us = _bisect(
-            0, 60,
-            lambda us: _run(
-                {**constants, "split_buffer_ps": split_ns * 1000}, coalesce_us=us, **at
-            ).interrupts_per_s < interrupts,
-        )
-        log(f"split_buffer_ps: {split_ns} ns, coalesce_us: {coalesce_us}")
+    at = {"mtu": MTU_4096, "defer_free": 1, "softirq_packet_ns": packet_ns, "link_gbps": LINK_AT_2_6_MPPS}
+
+    def side(split_ns: int, coalesce_us: int) -> Result:
+        return _run({**constants, "split_buffer_ps": split_ns * 1000}, coalesce_us=coalesce_us, **at)
+
+    def split_at(coalesce_us: int) -> int:
+        return _bisect(0, 150, lambda ns: side(ns, coalesce_us).cpu["softirq"] > share)
+
+    def coalesce_at(split_ns: int) -> int:
+        return _bisect(0, 60, lambda us: side(split_ns, us).interrupts_per_s < interrupts)
+
+    coalesce_us = coalesce_at(split_at(12))  # the two depend on each other a little: once round is enough
+    split_ns = split_at(coalesce_us)
+    log(f"split_buffer_ps: {split_ns} ns, coalesce_us: {coalesce_us}")
     return {
         "softirq_packet_ps": packet_ns * 1000, "split_buffer_ps": split_ns * 1000, "coalesce_us": coalesce_us,
     }

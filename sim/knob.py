@@ -66,7 +66,8 @@ class Knob:
             number = int(setting)
             exact = number == float(setting)
         except (TypeError, ValueError, OverflowError):
-            raise KnobError(f"{self.name} is a whole number from {self.low:,} to {self.high:,}, not {setting!r}") from None
+            wanted = f"a whole number from {self.low:,} to {self.high:,}"
+            raise KnobError(f"{self.name} is {wanted}, not {setting!r}") from None
         if not exact or not self.low <= number <= self.high:
             unit = f" {self.unit}" if self.unit else ""
             raise KnobError(f"{self.name} goes from {self.low:,} to {self.high:,}{unit}, not {setting}")

@@ -26,7 +26,7 @@ def specialise(spec: Spec, knobs: Mapping[str, int]) -> list[tuple[int, Instruct
         targets = [program.address(x) for x in instruction.operands if isinstance(x, str)]
         if instruction.op == "KEY":
             condition = instruction.operands[0]
-            on = values[condition.row] if isinstance(condition, Value) else int(condition or 0)  # type: ignore[arg-type]
+            on = values[condition.row] if isinstance(condition, Value) else int(condition or 0)
             stack += [at + 1] if on else targets
         else:
             stack += targets

@@ -83,11 +83,11 @@ def enter_softirq(arena: Array, number: int, cpu: int, now: int) -> bool:
     if arena[cpu + T.C_V_NEXT] > now or arena[cpu + T.C_LOCKS] > 0:
         return False
     vectors = VECTOR_COUNT
-    if arena[cpu + T.C_THROTTLE] > now:
-        if arena[cpu + T.C_CURRENT] >= 0 or arena[cpu + T.C_RQ_HEAD] >= 0:
-            if arena[T.H_KSOFTIRQD_BLOCKS_IRQ] != 0 or arena[cpu + T.C_V0] > now:
-                return False
-            vectors = 1
+    threads_wait = arena[cpu + T.C_CURRENT] >= 0 or arena[cpu + T.C_RQ_HEAD] >= 0
+    if arena[cpu + T.C_THROTTLE] > now and threads_wait:
+        if arena[T.H_KSOFTIRQD_BLOCKS_IRQ] != 0 or arena[cpu + T.C_V0] > now:
+            return False
+        vectors = 1
     first = -1
     for v in range(vectors):
         if arena[cpu + T.C_V0 + v] <= now and (

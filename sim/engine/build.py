@@ -10,8 +10,22 @@ from . import tables as T
 from .arithmetic import random_seed, random_step
 from .jit import Array, kernel
 from .opcodes import (
-    ACCESS, ADD, COUNT, CPU_REGISTER, INDEX_REGISTER, INSTRUCTION_WORDS, LOAD, LOCK, PEEK, POP, PUSH, QLEN,
-    SPLICE, STORE, UNLOCK, VECTOR_COUNT,
+    ACCESS,
+    ADD,
+    COUNT,
+    CPU_REGISTER,
+    INDEX_REGISTER,
+    INSTRUCTION_WORDS,
+    LOAD,
+    LOCK,
+    PEEK,
+    POP,
+    PUSH,
+    QLEN,
+    SPLICE,
+    STORE,
+    UNLOCK,
+    VECTOR_COUNT,
 )
 
 

@@ -19,7 +19,6 @@ def kernel(function: F) -> F:
     No fast maths (floating point must be the same everywhere), no bounds checks (the verifier refuses
     what could leave the arena), no reference counting (WebAssembly has none of Numba's run time).
     """
-    decorated: F = numba.njit(
-        cache=True, error_model="numpy", fastmath=False, nogil=True, boundscheck=None, _nrt=False
-    )(function)
+    options: dict[str, Any] = {"cache": True, "error_model": "numpy", "fastmath": False, "nogil": True, "_nrt": False}
+    decorated: F = numba.njit(**options)(function)
     return decorated

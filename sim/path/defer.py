@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..expression import Value
 from .host import Host
-from .registers import ASIDE, CPU, FLOW, N, OTHER, SKB
+from .registers import ASIDE, CPU, FLOW, OTHER, SKB, N
 from .skbs import Skbs
 from .socket import Socket
 

@@ -11,7 +11,7 @@ from ..expression import Value
 from ..spec import Integer
 from .host import Host
 from .pages import Pages
-from .registers import BUDGET, CPU, FRAME, K, N, PAGE, SKB
+from .registers import BUDGET, CPU, FRAME, PAGE, SKB, K, N
 from .skbs import Skbs
 
 NAPI_POLL_WEIGHT = 64  # packets of one poll, 3.17 to 6.19; then others get their turn

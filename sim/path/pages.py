@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..expression import Number, Value
 from ..spec import Integer
 from .host import Host
-from .registers import CPU, M, N, PAGE, SLOT
+from .registers import CPU, PAGE, SLOT, M, N
 
 BATCH = 63  # kernel: per-CPU page lists of large zones, 5.0 to 5.17
 GROUPS = 6  # high = 6 * batch: 378, the rule up to 5.12; later the zone's watermark decides

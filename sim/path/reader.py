@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..expression import Value
 from .host import Host
 from .memory import Memory
-from .registers import COPIED, FLOW, K, LEFT, M, N, SKB
+from .registers import COPIED, FLOW, LEFT, SKB, K, M, N
 from .sender import BulkSender
 from .skbs import Skbs
 from .socket import Socket

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..expression import Number, Value
 from ..spec import Domain, Integer, Reference
 from .host import Host
-from .registers import BUDGET, CPU, FLOW, FRAME, N, OTHER, RXQ
+from .registers import BUDGET, CPU, FLOW, FRAME, OTHER, RXQ, N
 
 NAPI_POLL_WEIGHT = 64  # packets of one poll, 3.17 to 6.19; then others get their turn
 
@@ -56,7 +56,9 @@ class RssNic:
         self.interrupt = spec.vector("nic_interrupt")
         self.poll = spec.vector("net_rx_action")
 
-    def write_poll(self, packet_ps: Number, receive: str, done: str | None = None, symbol: str = "mlx4_en_poll") -> None:
+    def write_poll(
+        self, packet_ps: Number, receive: str, done: str | None = None, symbol: str = "mlx4_en_poll"
+    ) -> None:
         """Write interrupt handler and poll loop.
 
         Each packet costs the driver `packet_ps` and goes to the subroutine `receive` with its flow in FLOW; the

@@ -9,7 +9,7 @@ from ..expression import Value
 from ..spec import Integer
 from .host import Host
 from .nic import Nic
-from .registers import FRAME, M, N, OTHER
+from .registers import FRAME, OTHER, M, N
 
 
 class BulkSender:

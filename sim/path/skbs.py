@@ -10,7 +10,7 @@ from ..expression import Number, Value
 from ..spec import Integer, Reference
 from .host import Host
 from .pages import Pages
-from .registers import CPU, K, N, PAGE, SKB
+from .registers import CPU, PAGE, SKB, K, N
 
 FRAGS_PER_LINE = 4  # skb_frag_t has 16 bytes
 

@@ -10,11 +10,12 @@ from .. import structs
 from ..expression import Number, Value
 from ..spec import Integer, Reference
 from .host import Host
-from .registers import FLOW, N, SKB
+from .registers import FLOW, SKB, N
 from .skbs import Skbs
 
 FIELDS = (
-    "sk_refcnt", "sk_rx_dst", "sk_rx_dst_ifindex", "sk_lock.slock", "sk_receive_queue", "sk_backlog.tail",
+    "skc_portpair", "sk_refcnt", "sk_rx_dst", "sk_rx_dst_ifindex", "sk_lock.slock", "sk_receive_queue",
+    "sk_backlog.tail",
     "sk_rmem_alloc", "defer_list", "sk_forward_alloc", "sk_rcvbuf", "sk_sndbuf", "skc_v6_rcv_saddr",
     "sk_rcvtimeo", "sk_err", "sk_shutdown", "sk_data_ready", "sk_backlog_rcv",
 )

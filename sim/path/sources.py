@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..expression import Number
 from ..spec import Integer, Reference
 from .host import Host
-from .registers import FLOW, INDEX, K, M, N, OTHER
+from .registers import FLOW, INDEX, OTHER, K, M, N
 from .rss import RssNic
 
 
@@ -50,7 +50,9 @@ class WindowedSenders:
         self.low, self.round_trip_ps = host.value(low), round_trip_ps
         spec, p = host.spec, host.program
         self.sender = spec.domain("sender", senders)
-        self.flight = spec.table("flight", nic.flows, packets=Integer(0, 1 << 30), sender=Reference(self.sender, none=False))
+        self.flight = spec.table(
+            "flight", nic.flows, packets=Integer(0, 1 << 30), sender=Reference(self.sender, none=False)
+        )
         spec.init(self.flight, "sender", 0, mod=senders)
         self.next = spec.table("sender", self.sender, flow=Reference(nic.flows, none=False))
         spec.init(self.next, "flow", 0, mod=senders)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..expression import Value
 from ..spec import Integer
 from .host import Host
-from .registers import CPU, N, OTHER, SKB
+from .registers import CPU, OTHER, SKB, N
 from .skbs import Skbs
 
 

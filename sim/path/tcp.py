@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..expression import Value
 from .host import Host
 from .memory import Memory
-from .registers import ASIDE, FLOW, K, N, OTHER, SKB
+from .registers import ASIDE, FLOW, OTHER, SKB, K, N
 from .skbs import Skbs
 from .socket import Socket
 
@@ -40,7 +40,7 @@ class Tcp:
             p.set(FLOW, 0)
         with p.where(early_demux, "tcp_early_demux"), p.symbol("tcp_v6_early_demux"):
             p.work(host.cost("socket_lookup_ps"))
-            p.read(socket.struct, "sk_refcnt", FLOW)
+            self._match()
             p.read(socket.struct, "sk_rx_dst", FLOW)
             p.read(socket.struct, "sk_rx_dst_ifindex", FLOW)
         with p.where(1 - early_demux, "no early demux"):
@@ -48,7 +48,7 @@ class Tcp:
                 p.work(host.cost("route_lookup_ps"))
             with p.symbol("__inet6_lookup_established"):
                 p.work(host.cost("socket_lookup_ps"))
-                p.read(socket.struct, "sk_refcnt", FLOW)
+                self._match()
         with p.symbol("tcp_v6_rcv"):
             p.work(host.cost("tcp_rcv_ps"))
             p.call(flush_deferred)
@@ -62,6 +62,12 @@ class Tcp:
         self._add_backlog()
         self._do_rcv()
         self._try_coalesce()
+
+    def _match(self) -> None:
+        """The look-up compares ports and both addresses of the socket, then looks at its reference count."""
+        p, struct = self.host.program, self.socket.struct
+        for field in ("skc_portpair", "skc_v6_rcv_saddr", "sk_refcnt"):
+            p.read(struct, field, FLOW)
 
     def _read_limits(self) -> None:
         p = self.host.program

@@ -81,7 +81,7 @@ class Tcp517(Scenario):
     knobs = (
         Knob("defer_free", 1, "Patch 17: packets that the reader has consumed are freed by the softirq, or after the "
              "socket is released."),
-        Knob("defer_per_cpu", 0, "Its later form (5.19): they go back to the CPU that allocated them, by a list per CPU."),
+        Knob("defer_per_cpu", 0, "Its later form (5.19): they go back to the allocating CPU, by lists per CPU."),
         *SERIES,
         Knob("mtu", 1500, "Largest IP packet. 4168 carries 4096 bytes of payload, as in the thread's second test.",
              1280, 9000, 4, "bytes", kernel="IPV6_MIN_MTU is 1280"),
@@ -89,8 +89,8 @@ class Tcp517(Scenario):
              "bytes", kernel="65,536 fixed in 5.17; per device and up to 524,280 since 5.19 (BIG TCP)"),
         Knob("gro_max_segs", 129, "GRO stops after so many segments; 1 switches GRO off (the book's own knob).",
              1, 129, 1, "segments"),
-        Knob("max_skb_frags", 17, "Page fragments of one sk_buff; a packet with more is a chain.", 17, 45, 1, "fragments",
-             kernel="CONFIG_MAX_SKB_FRAGS: 17 to 45 since 6.4, 17 before"),
+        Knob("max_skb_frags", 17, "Page fragments of one sk_buff; a packet with more is a chain.", 17, 45, 1,
+             "fragments", kernel="CONFIG_MAX_SKB_FRAGS: 17 to 45 since 6.4, 17 before"),
         Knob("tcp_early_demux", 1, "Find the socket before the route is looked up.", kernel="default 1 since 4.12"),
         Knob("rps_cpus", 0, "CPUs that RPS may send packets to, as a bit mask; 0 is off.", 0, 15, 1, "mask",
              kernel="/sys/class/net/DEV/queues/rx-N/rps_cpus, default 0"),
@@ -117,9 +117,10 @@ class Tcp517(Scenario):
              0, 200, 1, "us"),
     )
     metrics = (
-        Metric("gbps", "Gbit/s", ("stat:bytes",), scale=8e3, doc="payload copied to the reader", events=("stat:copies",)),
+        Metric("gbps", "Gbit/s", ("stat:bytes",), scale=8e3, doc="payload copied to the reader",
+               events=("stat:copies",)),
         Metric("mpps", "Mpps", ("stat:packets",), scale=1e6, doc="packets polled from the ring"),
-        Metric("gro_segments", "segments", ("stat:gro_segments",), ("stat:gro_packets",), doc="segments of a GRO packet"),
+        Metric("gro_segments", "segments", ("stat:gro_segments",), ("stat:gro_packets",), doc="segments a GRO packet"),
         Metric("interrupts_per_s", "1/s", ("stat:interrupts",), scale=1e12),
         Metric("acks_per_s", "1/s", ("stat:acks",), scale=1e12),
         Metric("owned_share", "%", ("stat:owned",), ("stat:owned", "stat:direct"), 100.0,
@@ -134,8 +135,10 @@ class Tcp517(Scenario):
         Metric("receive_queue_length", "packets", ("queue:sk_receive_queue",), doc="mean GRO packets to be read"),
         Metric("backlog_length", "packets", ("queue:sk_backlog",), doc="mean GRO packets in the backlog"),
         Metric("defer_list_length", "packets", ("queue:sk->defer_list",), doc="mean GRO packets that wait to be freed"),
-        Metric("neighbour_reads_per_s", "1/s", ("stat:neighbour_reads",), scale=1e12, doc="connections the neighbour opened"),
-        Metric("coalesced_per_s", "1/s", ("stat:coalesced",), scale=1e12, doc="packets merged into the last one queued"),
+        Metric("neighbour_reads_per_s", "1/s", ("stat:neighbour_reads",), scale=1e12,
+               doc="connections the neighbour opened"),
+        Metric("coalesced_per_s", "1/s", ("stat:coalesced",), scale=1e12,
+               doc="packets merged into the last one queued"),
         Metric("reads_per_s", "1/s", ("stat:reads",), scale=1e12),
         Metric("nic_drops_per_s", "1/s", ("stat:nic_drops",), scale=1e12),
     )
@@ -165,7 +168,7 @@ class Tcp517(Scenario):
             coalesce_ps=host.knob("coalesce_us") * 1_000_000,
         )
         socket = Socket(host, skbs, 1)
-        defer = Defer(host, skbs, socket, defer_free="defer_free", defer_per_cpu="defer_per_cpu", kick=nic.poll)
+        Defer(host, skbs, socket, defer_free="defer_free", defer_per_cpu="defer_per_cpu", kick=nic.poll)
         nic.write_poll("skb_defer_free_flush")
         rfs, mask = host.knob("rfs"), host.knob("rps_cpus")
         Steering(host, skbs, rfs.most(mask.above(0)), rfs.choose(reader_cpu, rps_target(host, mask, 4)))
