@@ -88,7 +88,8 @@ def fit_softirq(figures: Mapping[str, float], constants: Mapping[str, int], log:
         return _bisect(0, 150, lambda ns: side(ns, coalesce_us).cpu["softirq"] > share)
 
     def coalesce_at(split_ns: int) -> int:
-        return _bisect(0, 60, lambda us: side(split_ns, us).interrupts_per_s < interrupts)
+        low = _bisect(0, 60, lambda us: side(split_ns, us).interrupts_per_s < interrupts)
+        return min((low, low + 1), key=lambda us: abs(side(split_ns, us).interrupts_per_s - interrupts))
 
     coalesce_us = coalesce_at(split_at(12))  # the two depend on each other a little: once round is enough
     split_ns = split_at(coalesce_us)

@@ -32,7 +32,8 @@ class Metric:
     """A measured quantity: scale * sum(numerator) / sum(denominator).
 
     A term is ``stat:NAME``, ``header:NAME`` (a word of the arena's header), ``queue:NAME`` (length times time,
-    ps), ``lock_wait:NAME`` (ps, ``*`` for all locks) or ``time`` (ps since the warm-up). `events` are the terms
+    ps), ``lock_wait:NAME`` (ps, ``*`` for all locks), ``transfers:STRUCT`` (hand-overs of its lines) or ``time`` (ps
+    since the warm-up). `events` are the terms
     that say in how many pieces the numerator was counted: bytes come in packets, so one packet more or less is the
     finest difference a run can show. Without it the pieces are ones.
     """
@@ -95,31 +96,49 @@ def _term(arena: Array, spec: Spec, term: str, elapsed: int) -> int:
         return int(arena[T.HEADER.index(name)])
     if kind == "queue":
         total = 0
-        for at in _rows(arena, spec, "queue", name):
+        for at in queue_rows(arena, spec, name):
             since = int(arena[T.H_UNTIL]) - int(arena[at + T.Q_SINCE])
             total += int(arena[at + T.Q_AREA]) + int(arena[at + T.Q_LENGTH]) * max(0, since)
         return total
     if kind == "lock_wait":
-        return sum(int(arena[at + T.K_WAIT_PS]) for at in _rows(arena, spec, "lock", name))
+        return sum(int(arena[at + T.K_WAIT_PS]) for at in lock_rows(arena, spec, name))
+    if kind == "transfers":
+        return sum(int(arena[at + T.L_TRANSFERS]) for at in line_rows(arena, spec, name))
     raise ValueError(f"no term {term!r}")
 
 
-def _rows(arena: Array, spec: Spec, kind: str, name: str) -> list[int]:
-    """Arena offsets of the rows of a queue set, or of a lock set (``*``: of all locks)."""
+def _value(arena: Array, row: int) -> int:
+    return int(arena[arena[T.H_AT_VALUE] + row])
+
+
+def queue_rows(arena: Array, spec: Spec, name: str) -> list[int]:
+    """Arena offsets of the rows of the queues of a name."""
+    at = int(arena[T.H_AT_SET]) + len(spec.tables) + len(spec.lines) + len(spec.locks)
+    return [
+        int(arena[at + queue.number]) + T.QUEUE_WORDS * i
+        for queue in spec.queues if queue.name == name
+        for i in range(_value(arena, queue.domain.count.row))
+    ]
+
+
+def lock_rows(arena: Array, spec: Spec, name: str) -> list[int]:
+    """Arena offsets of the rows of the locks of a name (``*``: of all)."""
     at = int(arena[T.H_AT_SET]) + len(spec.tables) + len(spec.lines)
-    out: list[int] = []
-    if kind == "lock":
-        for locks in spec.locks:
-            if name in ("*", locks.name):
-                count = int(arena[arena[T.H_AT_VALUE] + locks.domain.count.row])
-                out += [int(arena[at + locks.number]) + T.LOCK_WORDS * i for i in range(count)]
-        return out
-    at += len(spec.locks)
-    for queue in spec.queues:
-        if queue.name == name:
-            count = int(arena[arena[T.H_AT_VALUE] + queue.domain.count.row])
-            out += [int(arena[at + queue.number]) + T.QUEUE_WORDS * i for i in range(count)]
-    return out
+    return [
+        int(arena[at + locks.number]) + T.LOCK_WORDS * i
+        for locks in spec.locks if name in ("*", locks.name)
+        for i in range(_value(arena, locks.domain.count.row))
+    ]
+
+
+def line_rows(arena: Array, spec: Spec, name: str) -> list[int]:
+    """Arena offsets of the cache lines of the struct of a name."""
+    at = int(arena[T.H_AT_SET]) + len(spec.tables)
+    return [
+        int(arena[at + lines.number]) + T.LINE_WORDS * i
+        for lines in spec.lines if lines.name == name
+        for i in range(_value(arena, lines.domain.count.row) * _value(arena, lines.per_row.row))
+    ]
 
 
 def measure(

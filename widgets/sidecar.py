@@ -39,6 +39,7 @@ def places() -> dict[str, Any]:
             "since": tables.Q_SINCE,
         },
         "lock": {"words": tables.LOCK_WORDS, "wait": tables.K_WAIT_PS},
+        "line": {"words": tables.LINE_WORDS, "transfers": tables.L_TRANSFERS},
         "statuses": list(tables.STATUS_NAMES),
     }
 
@@ -68,6 +69,12 @@ def terms(spec: Spec, name: str) -> list[Term]:
             {"lock": before_locks + locks.number, "count": locks.domain.count.row}
             for locks in spec.locks
             if which in ("*", locks.name)
+        ]
+    if kind == "transfers":
+        return [
+            {"line": len(spec.tables) + lines.number, "count": lines.domain.count.row, "per_row": lines.per_row.row}
+            for lines in spec.lines
+            if lines.name == which
         ]
     raise ValueError(f"no term {name!r}")
 

@@ -25,6 +25,10 @@ export function sample(arena, sidecar) {
       const q = places.queue;
       for (const at of rows(t.queue, t.count, q.words))
         sum += word(at + q.area) + word(at + q.length) * Math.max(0, until - word(at + q.since));
+    } else if ("line" in t) {
+      const first = word(head("at_set") + t.line);
+      for (let i = 0; i < value(t.count) * value(t.per_row); i++)
+        sum += word(first + places.line.words * i + places.line.transfers);
     } else {
       for (const at of rows(t.lock, t.count, places.lock.words)) sum += word(at + places.lock.wait);
     }
