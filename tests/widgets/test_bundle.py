@@ -80,9 +80,7 @@ def test_what_cannot_be_bundled_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", assets.MODULES)
-def test_a_widget_is_at_most_30_kb_gzipped_without_the_engine(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_widget_is_at_most_30_kb_gzipped_without_the_engine(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assets, "ENGINE", Path("nowhere.wasm"))
     assets.module.cache_clear()
     try:

@@ -45,9 +45,7 @@ def test_the_page_shows_the_numbers_that_python_has(watch: Callable[..., Any], a
     watched = watch(address)
     watched.page.wait_for_selector(SETTLED)
     numbers = [float(text.replace(",", "")) for text in shown(watched.page)]
-    assert numbers == pytest.approx(
-        list(LineCost(threads=4).result.values()), rel=0.006
-    )  # three digits are shown
+    assert numbers == pytest.approx(list(LineCost(threads=4).result.values()), rel=0.006)  # three digits are shown
     assert watched.errors == []
     assert watched.foreign == []
     assert watched.page.locator(".rp-still").is_hidden()

@@ -39,9 +39,7 @@ def test_the_result_follows_the_knobs(lab: ReceivePathLab, runs: list[dict[str, 
     assert [run["defer_free"] for run in runs] == [0, 1, 0, 1]
 
 
-def test_one_message_that_moves_several_knobs_is_one_run(
-    lab: ReceivePathLab, runs: list[dict[str, Any]]
-) -> None:
+def test_one_message_that_moves_several_knobs_is_one_run(lab: ReceivePathLab, runs: list[dict[str, Any]]) -> None:
     lab.set_state({"mtu": 4168, "rfs": 1, "seed": 3})
     assert len(runs) == 2
     assert lab.answer["knobs"] == lab.knobs

@@ -4,6 +4,8 @@ import { base64 } from "./engine-bytes.mjs";
 import { serve } from "./worker.mjs";
 import workerSource from "./worker.mjs?source";
 
+const MAIN_SLICE = 20_000; // instructions between two looks at the page's other work: a millisecond or two
+
 // Why WebAssembly cannot be used here, or "" if it can.
 export function refusal() {
   if (!base64) return "this copy of the page was built without the simulation engine";
@@ -25,7 +27,7 @@ function workerLane(post) {
 }
 
 function mainLane(post) {
-  const handle = serve(post, () => new Promise((resolve) => setTimeout(resolve)));
+  const handle = serve(post, () => new Promise((resolve) => setTimeout(resolve)), MAIN_SLICE);
   return { send: handle, close: () => handle({ kind: "cancel" }), worker: null };
 }
 

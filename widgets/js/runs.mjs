@@ -11,8 +11,8 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   const replications = model.get("replications") ?? 5;
   let live = false;
   let owed = false; // the kernel has not yet answered what it was sent
+  let silent = false; // there was a kernel, and it answers no more
   let main = false;
-  let answeredBy = "WebAssembly, in this page";
   let values = null;
   let ticket = 0;
   let began = 0;
@@ -23,6 +23,10 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   let drawn = -1; // replications in the last picture
   let quick = [];
   let samples = [[], []];
+
+  const here = () =>
+    `WebAssembly, in this page${main ? " without a worker" : ""}${silent ? ": the kernel does not answer" : ""}`;
+  let answeredBy = here();
 
   const knobsOf = (side) => {
     const out = { ...values, [arm]: side };
@@ -48,7 +52,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     if (!sets[0]?.[0] || !sets[1]?.[0] || drawn === least) return;
     drawn = least;
     const done = least === replications;
-    if (least) answeredBy = main ? "WebAssembly, in this page without a worker" : "WebAssembly, in this page";
+    if (least) answeredBy = here();
     shown = true;
     show([0, 1].map((side) => combine(sets[side], sidecar, about(side))), done);
   }
@@ -86,7 +90,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     if (live && !alone) {
       timer = setTimeout(() => {
         live = owed = false;
-        answeredBy = "WebAssembly, in this page: the kernel does not answer";
+        silent = true;
         begin(values, true);
       }, PATIENCE);
     }
@@ -101,6 +105,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     const same = answer.seed === values.seed && Object.entries(knobsOf(0)).every(([k, v]) => k === arm || String(answer.knobs[k]) === String(v));
     if (!same) return live ? tell() : undefined;
     live = true;
+    silent = false;
     clearTimeout(timer);
     answeredBy = "Numba, in the kernel";
     pool?.cancel();

@@ -11,7 +11,7 @@ import { imageFromBase64, withKnobs } from "./spec.mjs";
 // Short enough that a later move is noticed within a few ms, and that V8 may change to its better code.
 export const SLICE = 50_000;
 
-export function serve(post, pause) {
+export function serve(post, pause, steps = SLICE) {
   let engine, sidecar, base;
   let latest = 0;
   let tail = Promise.resolve();
@@ -20,7 +20,7 @@ export function serve(post, pause) {
   async function advance(until, ticket, tally) {
     engine.arena[sidecar.places.header.until] = BigInt(until);
     for (;;) {
-      const status = Number(engine.run(SLICE));
+      const status = Number(engine.run(steps));
       tally.slices++;
       if (status > 1) throw new Error(`the run ended early: ${sidecar.places.statuses[status]}`);
       if (status) return true;
