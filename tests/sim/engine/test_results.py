@@ -34,7 +34,7 @@ def test_a_thread_that_nobody_wakes_is_a_deadlock(engine: Any) -> None:
 
     status, arena = run(engine, spec(write))
     assert status == T.DEADLOCK
-    # idle exit 200,000, switch 300,000... the CPU has work at time 0, so it only switches: 300,000 + 1,000
+    # The CPU has work at time 0, so there is no exit from idle: the switch, the work.
     assert outcome(arena) == ("deadlock", -1, -1, 301_000)
     assert word(arena, "context", 2, "state") == T.SLEEPING
 
