@@ -158,7 +158,8 @@ class Steps(Operands):
         elif op in (O.LOCK, O.UNLOCK):
             return self._lock(address, row, state)
         elif op == O.SET:
-            source = constant(row[3]) if row[2] < 0 else state.registers[row[2]]  # a copy of one not set is not set
+            # a copy of a register that is not set is not set
+            source = constant(row[3]) if row[2] < 0 else state.registers[row[2]]
             return state.written(self._target(address, row[1]), source)
         elif op == O.ALU:
             return self._alu(address, row, state)

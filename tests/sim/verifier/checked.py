@@ -1,10 +1,10 @@
-"""An arena with bounds checks: the engine in plain Python, every index held against the table it is meant for.
+"""An arena with bounds checks: the engine in plain Python, every index held against its table.
 
-With the JIT off the engine's functions take any object with ``shape`` and ``[]``. Offsets remember the table
-that they came from, through addition and through being stored in the arena (a lock's line, a queue's links, an
-instruction's operands), so an index that leaves its table is seen even if it stays in the arena. Cells, lines,
-locks, queues and links are checked set by set. Run as a program it reads lines of JSON, each a list of image
-words, and answers each with what happened.
+With the JIT off the engine's functions take any object with ``shape`` and ``[]``. Offsets remember the
+table that they came from, through addition and through being stored in the arena (a lock's line, a queue's
+links, an instruction's operands), so an index that leaves its table is seen even if it stays in the arena.
+Cells, lines, locks, queues and links are checked set by set. Run as a program it reads lines of JSON, each a
+list of image words, and answers each with what happened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sim.engine import build, reset_statistics, run
 from sim.engine import tables as T
 
 AT = {number: name for name, number in vars(T).items() if name.startswith("H_AT_")}
-STEPS = 700
+STEPS = 400
 WORDS_LIMIT = 100_000
 
 
@@ -105,7 +105,7 @@ class CheckedArena:
         if isinstance(index, Offset):
             region = index.region
             if self.closed and not region.begin <= index < region.end:
-                raise Fault(f"word {int(index)} of {region.name}, which lies at {region.begin} to {region.end}")
+                raise Fault(f"word {int(index)} of {region.name} ({region.begin} to {region.end})")
         elif self.closed and not self.reset and not 0 <= index < self.words[T.H_AT_SET]:
             raise Fault(f"word {index}, of no table")
         if not 0 <= index < len(self.words):

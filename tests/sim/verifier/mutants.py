@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.engine import opcodes as O  # noqa: N812
-from sim.engine import tables as T  # noqa: N812
+from sim.engine import opcodes as O
+from sim.engine import tables as T
 from sim.engine.jit import Array
 from sim.spec import Spec
 from tests.sim.verifier.sound import CASES
 
-NUMBERS = (-2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 14, 15, 16, 100, 1_000, 1 << 20, 1 << 31, 1 << 40, 1 << 62, -(1 << 40))
+NUMBERS = (
+    -(1 << 40), -2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 9, 14, 15, 16, 100, 1_000, 1 << 20, 1 << 31, 1 << 40, 1 << 62,
+)
 
 
 @dataclass(frozen=True)
