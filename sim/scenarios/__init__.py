@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from ..machine import Machine
 from .scenario import RunError, Scenario, nearest
 from .tcp_5_17 import Tcp517
+from .tcp_prequeue import TcpPrequeue
 
-SCENARIOS: dict[str, type[Scenario]] = {Tcp517.name: Tcp517}
+SCENARIOS: dict[str, type[Scenario]] = {s.name: s for s in (Tcp517, TcpPrequeue)}
 
 __all__ = ["SCENARIOS", "RunError", "Scenario", "load", "names"]
 
