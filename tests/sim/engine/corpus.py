@@ -15,7 +15,8 @@ from sim.engine.jit import Array
 from sim.engine.tables import QUEUED, TICKET
 from sim.spec import Integer, Reference, Spec
 
-from .writer import Things, Writer
+from .blocks import Things
+from .writer import Writer
 
 KNOBS = ("flows", "packets", "patch", "spread", "room")
 
