@@ -143,7 +143,12 @@ def show_diff(options: argparse.Namespace, rest: list[str]) -> int:
     text = scenario.diff(key, **chosen)
     if options.json:
         return _print_json({"scenario": scenario.name, "key": key, "knobs": chosen, "diff": text})
-    print(text, end="")
+    if text.strip():
+        print(text, end="")
+    else:
+        others = "".join(f" --{name} {value}" for name, value in scenario.knob(key).shows_with if name not in chosen)
+        hint = f"; its effect shows with{others}" if others else "; what it moves is a layout"
+        print(f"{key} changes no instruction at this setting{hint}", file=sys.stderr)
     return DONE
 
 

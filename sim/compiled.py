@@ -1,7 +1,8 @@
 """The compiled engine: whether this computer has it, and compiling it ahead.
 
-Numba keeps machine code under ``NUMBA_CACHE_DIR``, which `sim` keys on the engine's source; an index file
-says that a function is there. Compiling takes up to half a minute, once: whoever waits for it is told.
+Numba keeps machine code under ``NUMBA_CACHE_DIR``, which `sim` keys on the engine's source, apart for each
+copy of the project; an index says which functions are there. Compiling takes up to half a minute, once: whoever
+waits for it is told.
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ def ready() -> bool:
     """Whether the engine need not be compiled: it is in the cache, or it runs as plain Python."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
         return True
-    folder = Path(os.environ["NUMBA_CACHE_DIR"])
-    return any(folder.glob("**/__init__.entry-*.nbi"))
+    from .engine import entry
+
+    if entry.signatures:  # compiled or loaded in this process
+        return True
+    try:  # no public question asks Numba whether its cache holds a function
+        return bool(entry._cache._cache_file._load_index())
+    except (AttributeError, OSError):
+        return any(Path(os.environ["NUMBA_CACHE_DIR"]).glob("**/*.entry-*.nbi"))
 
 
 def announce() -> bool:
