@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 NOTICE = "compiling the engine for this computer: up to 30 s, once"
 
@@ -21,10 +22,11 @@ def ready() -> bool:
         return True
     from .engine import entry
 
-    if entry.signatures:  # compiled or loaded in this process
+    dispatcher: Any = entry
+    if dispatcher.signatures:  # compiled or loaded in this process
         return True
     try:  # no public question asks Numba whether its cache holds a function
-        return bool(entry._cache._cache_file._load_index())
+        return bool(dispatcher._cache._cache_file._load_index())
     except (AttributeError, OSError):
         return any(Path(os.environ["NUMBA_CACHE_DIR"]).glob("**/*.entry-*.nbi"))
 
