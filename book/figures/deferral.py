@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from book.figures.program import excerpt
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from sim.result import Estimate, Result
@@ -95,6 +96,15 @@ def later(scenario: Scenario, settings: Mapping[str, Mapping[str, Any]], **knobs
     return Table("Gbit/s with three ways to free", columns, rows)
 
 
+def headline(figures: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Of a thread's figures the rates, the shares of 10 % and more, and every miss."""
+    return [
+        row for row in figures
+        if row["unit"] in ("Gbit/s", "Mpps") or (row["unit"] == "%" and row["reported"] >= 10)
+        or row["verdict"] == "miss"
+    ]
+
+
 def forgetful(scenario: Scenario) -> Scenario:
     """The scenario with a fault put in: its reader never empties the defer list of the socket."""
     program = scenario.spec.program
@@ -103,6 +113,12 @@ def forgetful(scenario: Scenario) -> Scenario:
             program = program.replaced(at, op="WORK", operands=(0, None, 0, 0), words=("0", "0", "0"))
     scenario.spec.program = program
     return scenario
+
+
+def ending(scenario: Scenario) -> str:
+    """Where the reader waits and where its call ends, as a listing; what was taken out leaves no trace."""
+    lines = excerpt(scenario.listing(defer_free=1), "recvmsg.wait", "tcp_cleanup_rbuf").splitlines()
+    return "\n".join(line for line in lines if "WORK    0 0 0" not in line)
 
 
 def unnoticed(right: Scenario, wrong: Scenario, settings: Mapping[str, Mapping[str, Any]]) -> Table:
