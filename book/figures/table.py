@@ -12,7 +12,9 @@ html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){backgro
 .rpt th,.rpt td,.rpt caption{color:inherit;color:var(--pst-color-text-base,inherit)}
 .rpt caption{text-align:left;caption-side:top;padding:.2rem 0}
 .rpt th,.rpt td{padding:.3rem .5rem;border-bottom:1px solid #7d859066;text-align:left;vertical-align:top}
-.rpt .long{min-width:15rem}.rpt tbody th.long{min-width:9rem}.rpt th[scope=row]{font-weight:600}
+.rpt .long{min-width:15rem}.rpt .short,.rpt code{white-space:nowrap}
+.rpt tbody th{min-width:8rem;max-width:12rem;overflow-wrap:anywhere;white-space:normal}.rpt th[scope=row]{font-weight:600}
+@media (max-width:600px){.rpt tbody th{min-width:6rem;max-width:8rem}}
 .rpt .num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 """.strip().replace("\n", "")
 
@@ -67,8 +69,9 @@ class Table:
         kind = ""
         if isinstance(cell, int | float) and not isinstance(cell, bool):
             kind = ' class="num"'
-        elif isinstance(cell, str | Link) and len(shown(cell)) > 48:
-            kind = ' class="long"'
+        elif isinstance(cell, str | Link):
+            length = len(shown(cell))
+            kind = ' class="long"' if length > 48 else ' class="short"' if 1 < length < 15 else ""
         scope = ' scope="row"' if tag == "th" else ""
         return f"<{tag}{scope}{kind}>{words}</{tag}>"
 

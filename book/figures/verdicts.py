@@ -54,10 +54,10 @@ def verdict_table(rows: Sequence[Row]) -> Table:
     """Every figure beside its simulated value, with role and verdict."""
     return Table(
         "Reported and simulated figures",
-        ["figure", "reported", "simulated", "error", "role", "verdict"],
+        ["figure", "verdict", "reported", "simulated", "error", "role"],
         [
-            (row["figure"], with_unit(row["reported"], row["unit"]), with_unit(row["simulated"], row["unit"]),
-             error(row), row["role"], row["verdict"])
+            (row["figure"], row["verdict"], with_unit(row["reported"], row["unit"]),
+             with_unit(row["simulated"], row["unit"]), error(row), row["role"])
             for row in rows
         ],
         code=["role"],

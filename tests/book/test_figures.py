@@ -67,18 +67,31 @@ def test_an_excerpt_of_a_listing_keeps_its_lines_and_moves_the_symbols_left():
 
 def test_verdicts_are_counted_by_thread_and_by_role():
     row = {
-        "thread": "tcp-5.17", "figure": "after", "unit": "Gbit/s", "reported": 95, "simulated": 96.0,
-        "low": 95.5, "high": 96.5, "range_low": 90.0, "range_high": 97.0, "role": "predicted",
-        "error_pct": 1.1, "error_points": None, "verdict": "hit", "source": "cover letter", "note": "",
+        "thread": "tcp-5.17",
+        "figure": "after",
+        "unit": "Gbit/s",
+        "reported": 95,
+        "simulated": 96.0,
+        "low": 95.5,
+        "high": 96.5,
+        "range_low": 90.0,
+        "range_high": 97.0,
+        "role": "predicted",
+        "error_pct": 1.1,
+        "error_points": None,
+        "verdict": "hit",
+        "source": "cover letter",
+        "note": "",
     }
     share = {**row, "figure": "copy", "error_pct": None, "error_points": -6.0, "verdict": "miss", "low": None}
     assert summary_table(counts([row, share])).rows == [["tcp-5.17", 2, 0, 1, 1, 0, 0]]
     assert role_table([row, share]).rows[-1][-1] == 2
     cells = verdict_table([row, share]).rows
-    assert cells[0] == ["after", "95.0 Gbit/s", "96.0 Gbit/s", "+1.1 %", "predicted", "hit"]
-    assert cells[1][3] == "-6.0 points"
+    assert cells[0] == ["after", "hit", "95.0 Gbit/s", "96.0 Gbit/s", "+1.1 %", "predicted"]
+    assert cells[1][4] == "-6.0 points"
     assert [r[:3] for r in evidence_table([row, share]).rows] == [
-        ["after", "95.5 to 96.5", "90.0 to 97.0"], ["copy", "–", "90.0 to 97.0"],
+        ["after", "95.5 to 96.5", "90.0 to 97.0"],
+        ["copy", "–", "90.0 to 97.0"],
     ]
     assert [r[0] for r in miss_table([row, share]).rows] == ["copy"]
 
