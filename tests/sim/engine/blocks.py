@@ -59,7 +59,7 @@ class Blocks:
     def body(self, kind: str, rank: int, size: int) -> None:
         blocks: list[Callable[[str, int], None]] = [
             self.compute, self.draw, self.reckon, self.cells, self.branch, self.key, self.loop,
-            self.look, self.move, self.move, self.wake, self.raise, self.splice,
+            self.look, self.move, self.move, self.wake, self.interrupt, self.splice,
         ]
         if kind != AGENTS:
             blocks += [self.touch, self.touch, self.touch, self.section, self.section, self.section]
@@ -186,7 +186,7 @@ class Blocks:
             self.p.uniform(AGENT, self.things.agents)
             self.p.wake_agent(AGENT, self.delay())
 
-    def raise(self, kind: str, rank: int) -> None:
+    def interrupt(self, kind: str, rank: int) -> None:
         """An IPI or, on the own CPU, a timer."""
         if kind != AGENTS and self.random.randint(0, 1):
             self.p.raise_(self.vector(), self.delay())

@@ -126,7 +126,7 @@ def _things(spec: Spec, random: Random, cpus: int, threads: int, agents: int) ->
     backlog = spec.queue("backlog", flow, packet, (room * 2).least(5))
     stash = spec.queue("stash", one, packet)
     spec.fill(free, knob("packets"))
-    table = spec.table("sock_state", flow, bytes=Integer(), busy=Integer(), reader=Reference(thread))
+    table = spec.table("sock_state", flow, bytes=Integer(), busy=Integer(), reader=Reference(thread, none=False))
     headers = spec.table("header", packet, length=Integer(0, 9000), flow=Reference(flow, none=False))
     spec.init(headers, "length", base=60, mod=1500, random=True)
     spec.init(headers, "flow", mod=knob("flows"), div=2)

@@ -20,6 +20,7 @@ import sim
 from sim.engine import tables as T
 from sim.engine.native import NativeEngine
 from sim.reference import ReferenceEngine
+from sim.verifier import verify_image
 from sim.wasm import stamp
 from sim.wasm.host import WasmEngine
 
@@ -28,6 +29,7 @@ from .agreement import Disagreement, advance, check, compare
 from .census import Census, missing
 
 CASES = 320
+PLAIN_CASES = 6
 
 
 def engines() -> list[Any]:
@@ -56,6 +58,12 @@ def test_engines_agree_on_the_corpus_and_everything_occurs_in_it() -> None:
         agree()
     assert census["case"] >= 300
     assert missing(census) == {}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_cases_of_the_corpus_are_sound(seed: int) -> None:
+    case = corpus.draw(Random(seed))
+    verify_image(case.spec, case.image)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -94,9 +102,6 @@ def test_plain_python_gives_the_same_integers() -> None:
         text=True, timeout=120,
     )
     assert done.stdout.split() == [digest(seed) for seed in range(PLAIN_CASES)]
-
-
-PLAIN_CASES = 6
 
 
 def digest(seed: int) -> str:
