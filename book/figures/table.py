@@ -13,7 +13,8 @@ html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){backgro
 .rpt caption{text-align:left;caption-side:top;padding:.2rem 0}
 .rpt th,.rpt td{padding:.3rem .5rem;border-bottom:1px solid #7d859066;text-align:left;vertical-align:top}
 .rpt .long{min-width:15rem}.rpt .short,.rpt code{white-space:nowrap}
-.rpt tbody th{min-width:8rem;max-width:12rem;overflow-wrap:anywhere;white-space:normal}.rpt th[scope=row]{font-weight:600}
+.rpt tbody th{min-width:8rem;max-width:12rem;overflow-wrap:anywhere;white-space:normal}
+.rpt th[scope=row]{font-weight:600}
 @media (max-width:600px){.rpt tbody th{min-width:6rem;max-width:8rem}}
 .rpt .num{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
 """.strip().replace("\n", "")
