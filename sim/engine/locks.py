@@ -52,8 +52,8 @@ def release_lock(arena: Array, cpu: int, lock: int, now: int) -> int:
         arena[lock + T.K_TAIL] = -1
     arena[lock + T.K_WAITERS] -= 1
     arena[lock + T.K_HOLDER] = number
-    begin = max(now, arena[line + T.L_FREE])
-    at = begin + hand_over_ps(arena, cpu, waiter, arena[lock + T.K_KIND], arena[lock + T.K_WAITERS])
+    # the fitted hand-over contains what the waiters' own requests for the word cost: it begins at the release
+    at = now + hand_over_ps(arena, cpu, waiter, arena[lock + T.K_KIND], arena[lock + T.K_WAITERS])
     core = arena[waiter + T.C_CORE]
     arena[line + T.L_OWNER] = core
     arena[line + T.L_SHARERS0] = 0

@@ -54,8 +54,7 @@ class Lock:
             self.line.access(cpu, WRITE, now)
             return
         self.holder = waiter = self.waiters.popleft()
-        begin = max(now, self.line.free)
-        at = self.line.hand_over(cpu.core, waiter.core, begin, self._permille())
+        at = self.line.hand_over(cpu.core, waiter.core, now, self._permille())
         self.wait_ps += waiter.stop_spinning(at)
 
     def _permille(self) -> int:
