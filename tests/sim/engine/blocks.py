@@ -176,7 +176,7 @@ class Blocks:
             self.p.splice(things.stash, self.random.choice((things.free, things.stash)))
 
     def wake(self, kind: str, rank: int) -> None:
-        if self.random.randint(0, 2):
+        if self.random.randint(0, 1):
             if self.random.randint(0, 1):
                 self.p.uniform(THREAD, self.things.threads)
             else:

@@ -95,7 +95,7 @@ class Writer(Blocks):
             p.raise_(self.vector(), self.delay(), CPU)
             self.body(AGENTS, NO_LOCK, 2)
             self.wake(AGENTS, NO_LOCK)
-            pause = self.random.randint(0, 5)
+            pause = self.random.randint(0, 3)
             if pause == 0:
                 p.sleep()
             if pause == 1:
