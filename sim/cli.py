@@ -15,10 +15,11 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from . import commands
-from .commands import DONE, Mistake
+from .commands import DONE
 from .knob import KnobError
 from .machine import MachineError
 from .schema import nearest
+from .words import Mistake
 
 FAILED, MISTAKE, INTERRUPTED = 1, 2, 130
 

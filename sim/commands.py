@@ -5,23 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Final
 
-from . import compiled, display, machine, reported, scenarios, sweep, validate
-from .knob import Knob
+from . import compiled, display, machine, reported, scenarios, sweep, validate, words
 from .progress import Progress
 from .scenarios import Scenario
 from .schema import nearest
+from .words import Mistake, allowed
 
 DONE: Final = 0
 SYMBOLS_SHOWN: Final = 12
-
-
-class Mistake(ValueError):
-    """What is wrong with the command line, in words."""
 
 
 def _load(options: argparse.Namespace) -> Scenario:
@@ -30,38 +25,10 @@ def _load(options: argparse.Namespace) -> Scenario:
     return scenarios.load(options.name, machine.load(options.machine) if options.machine else None)
 
 
-def knobs(scenario: Scenario, words: Sequence[str]) -> dict[str, Any]:
-    """Settings from ``--knob value`` and ``--knob=value``; a dash in a name may stand for an underscore.
-
-    Raises
-    ------
-    KnobError, Mistake
-        with the nearest name or the range.
-    """
-    given: dict[str, str] = {}
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        if not word.startswith("--") or word == "--":
-            raise Mistake(f"{word!r} is neither a knob nor an option; knobs are set by --knob value")
-        name, equals, value = word[2:].partition("=")
-        name = name.replace("-", "_")
-        if not equals:
-            knob = scenario.knob(name)  # a mistyped knob is told before a lost value
-            if not left or left[0].startswith("--"):
-                raise Mistake(f"--{name} needs a value: {_range(knob)}")
-            value = left.pop(0)
-        if name in given:
-            raise Mistake(f"--{name} is set twice")
-        given[name] = value
-    chosen = scenario.settings(**given)
-    return {name: chosen[name] for name in given}
-
-
-def _range(knob: Knob) -> str:
-    if knob.choices:
-        return ", ".join(knob.choices)
-    return f"{knob.low:,} to {knob.high:,} {knob.unit}".rstrip()
+def _shown(scenario: Scenario) -> list[str]:
+    """Roles for a table: all, or the first of each kind where many CPUs do the same."""
+    kinds = {role.doc or role.name: role.name for role in reversed(scenario.roles)}
+    return [role.name for role in scenario.roles if role.name in kinds.values()]
 
 
 def _print_json(document: Any) -> int:
@@ -91,7 +58,7 @@ def show_list(options: argparse.Namespace, rest: list[str]) -> int:
     scenario = shown[0]
     print(f"{scenario.name}: {scenario.title}\nThe seed varies {scenario.varies}.\n")
     rows = [
-        [k.name, str(k.default), _range(k), k.effect,
+        [k.name, str(k.default), allowed(k), k.effect,
          " ".join(filter(None, (k.doc, k.why, k.kernel and f"({k.kernel})")))]
         for k in scenario.knobs
     ]
@@ -102,7 +69,7 @@ def show_list(options: argparse.Namespace, rest: list[str]) -> int:
 def run_scenario(options: argparse.Namespace, rest: list[str]) -> int:
     """Run a scenario: rates, busy CPUs, profiles."""
     scenario = _load(options)
-    chosen = knobs(scenario, rest)
+    chosen = words.knobs(scenario, rest)
     compiled.announce()
     result = scenario.run(
         seed=options.seed, replications=options.replications, threads=options.threads, **chosen
@@ -117,10 +84,10 @@ def run_scenario(options: argparse.Namespace, rest: list[str]) -> int:
     rows = [[name, display.number(e.mean), e.unit, display.interval(e)] for name, e in result.metrics.items()]
     rows += [
         [f"{role} busy", display.number(e.mean), "%", display.interval(e)]
-        for role, e in ((role, result.cpu_estimate(role)) for role in result.cpu)
+        for role, e in ((role, result.cpu_estimate(role)) for role in _shown(scenario))
     ]
     display.table("", ["metric", "mean", "unit", "95 % interval"], rows, ["mean"])
-    for role in result.cpu:
+    for role in _shown(scenario):
         top = list(result.profile_estimates(role).items())[:SYMBOLS_SHOWN]
         print()
         display.table(
@@ -139,7 +106,7 @@ def show_diff(options: argparse.Namespace, rest: list[str]) -> int:
     if scenario.knob(key).kind != "switch":
         switches = [k.name for k in scenario.knobs if k.kind == "switch"]
         raise Mistake(f"{key} is not a switch; there are {', '.join(switches)}")
-    chosen = knobs(scenario, rest)
+    chosen = words.knobs(scenario, rest)
     text = scenario.diff(key, **chosen)
     if options.json:
         return _print_json({"scenario": scenario.name, "key": key, "knobs": chosen, "diff": text})
@@ -155,7 +122,7 @@ def show_diff(options: argparse.Namespace, rest: list[str]) -> int:
 def show_listing(options: argparse.Namespace, rest: list[str]) -> int:
     """The program at one setting."""
     scenario = _load(options)
-    chosen = knobs(scenario, rest)
+    chosen = words.knobs(scenario, rest)
     text = scenario.listing(**chosen)
     if options.json:
         return _print_json({"scenario": scenario.name, "knobs": scenario.settings(**chosen), "listing": text})
@@ -213,8 +180,8 @@ def _error(row: dict[str, Any]) -> str:
 def run_sweep(options: argparse.Namespace, rest: list[str]) -> int:
     """A scenario over the values of knobs."""
     scenario = _load(options)
-    fixed = knobs(scenario, rest)
-    over = _over(scenario, options.over)
+    fixed = words.knobs(scenario, rest)
+    over = words.over(scenario, options.over)
     compiled.announce()
     count = options.processes
 
@@ -236,7 +203,7 @@ def run_sweep(options: argparse.Namespace, rest: list[str]) -> int:
     if options.csv:
         sweep.write_csv(rows, sys.stdout)
         return DONE
-    metrics = [m.name for m in scenario.metrics[:4]] + [f"cpu_{role.name}" for role in scenario.roles]
+    metrics = [m.name for m in scenario.metrics[:4]] + [f"cpu_{role}" for role in _shown(scenario)]
     columns = [*over, *metrics, "status"]
     display.table(
         "",
@@ -248,20 +215,6 @@ def run_sweep(options: argparse.Namespace, rest: list[str]) -> int:
         [*over, *metrics],
     )
     return DONE
-
-
-def _over(scenario: Scenario, words: Sequence[str]) -> dict[str, list[int | str]]:
-    """Values of the swept knobs, from ``KNOB=A,B,C``."""
-    over: dict[str, list[int | str]] = {}
-    for word in words:
-        name, equals, values = word.partition("=")
-        name = name.removeprefix("--").replace("-", "_")
-        if not equals or not values:
-            raise Mistake(f"--over {word} does not have the form KNOB=A,B,C")
-        if name in over:
-            raise Mistake(f"{name} is swept twice")
-        over[name] = [scenario.settings(**{name: value.strip()})[name] for value in values.split(",")]
-    return over
 
 
 def compile_engine(options: argparse.Namespace, rest: list[str]) -> int:

@@ -46,8 +46,8 @@ class Source:
 class Reading:
     """How a figure is read from a replication: offset + scale * term / over.
 
-    A term is ``metric:NAME``, ``cpu:ROLE`` (busy share, percent) or ``profile:ROLE:SYMBOL+SYMBOL`` (share of
-    the role's busy time, percent; a symbol that did not run counts 0).
+    A term is ``metric:NAME``, ``cpu:ROLE`` (busy share, percent; ``*`` is the mean of all CPUs) or
+    ``profile:ROLE:SYMBOL+SYMBOL`` (share of the role's busy time, percent; a symbol that did not run counts 0).
     """
 
     term: str
@@ -81,7 +81,8 @@ def _term(replication: Replication, term: str) -> float:
         if kind == "metric":
             return replication.metrics[name]
         if kind == "cpu":
-            return replication.cpu[name]
+            shares = replication.cpu.values()
+            return sum(shares) / len(shares) if name == "*" else replication.cpu[name]
         if kind == "profile":
             role, _, symbols = name.partition(":")
             profile = replication.profile[role]

@@ -74,6 +74,7 @@ def test_a_reading_is_a_line_in_its_term() -> None:
     assert Reading("metric:gbps", over="metric:mpps", scale=125).value(run) == 1250.0
     assert Reading("metric:mpps", scale=2.0, offset=3.0).value(run) == 13.0
     assert Reading("cpu:reader").value(run) == 90.0
+    assert Reading("cpu:*").value(run) == 90.0
     assert Reading("profile:reader:free+put+absent").value(run) == 7.0
     assert Reading("metric:gbps", over="metric:mpps", scale=125).resolution(run) == pytest.approx(12.5)
 

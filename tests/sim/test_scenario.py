@@ -51,7 +51,8 @@ def test_a_seed_is_a_replication_wherever_it_stands(tcp: Scenario, after: Result
 @pytest.mark.parametrize("defer_free", [0, 1])
 def test_the_seed_varies_the_rate_at_every_setting_of_the_thread(tcp: Scenario, mtu: int, defer_free: int) -> None:
     run = tcp.run(replications=3, mtu=mtu, defer_free=defer_free)
-    assert len({r.metrics["gbps"] for r in run.replications}) > 1
+    # packets polled: bytes are counted by whole GRO packets, of which equal numbers are no surprise
+    assert len({r.metrics["mpps"] for r in run.replications}) > 1
 
 
 @pytest.mark.parametrize("knob", [k for k in KNOBS if k.effect == "acts"], ids=lambda k: k.name)
