@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from . import scenarios
-from .fitted import FILE
+from .fitted import FILE, records
 from .result import Result
 
 #: What is fitted for tcp-5.17, on which figure, and why that figure may be used.
@@ -121,5 +121,9 @@ def fit(figures: Mapping[str, float], log: Log = print) -> list[dict[str, Any]]:
 
 
 def write(rows: list[dict[str, Any]]) -> None:
-    """Write `fitted.json`, a row a line."""
-    FILE.write_text("[\n" + ",\n".join("  " + json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8")
+    """Put rows into `fitted.json`, a row a line; rows of scenarios that are not among them stay."""
+    scenarios_written = {row["scenario"] for row in rows}
+    kept = [row for row in records() if row["scenario"] not in scenarios_written]
+    every = sorted([*kept, *rows], key=lambda row: str(row["scenario"]))
+    FILE.write_text("[\n" + ",\n".join("  " + json.dumps(row) for row in every) + "\n]\n", encoding="utf-8")
+    records.cache_clear()

@@ -74,9 +74,10 @@ class Defer:
             p.push(self.list, SKB, FLOW)
             p.count("deferred")
             p.ret()
-        p.label("eat_skb.free")
-        p.count("freed_by_reader")
-        p.jump("kfree_skb")
+        with p.symbol("tcp_eat_recv_skb"):
+            p.label("eat_skb.free")
+            p.count("freed_by_reader")
+            p.jump("kfree_skb")
 
     def _flush_socket(self) -> None:
         """Free what hangs on the socket's list; SKB is kept. Counts whether a softirq did it."""

@@ -126,11 +126,9 @@ class Reader:
         host, p = self.host, self.host.program
         with p.symbol("sock_rfree"):
             p.label("sock_rfree")
-            with p.where(self.keys.direct_rfree, "direct_rfree"):
-                p.work(host.cost("function_call_ps"))
             with p.where(1 - self.keys.direct_rfree, "sock_rfree by pointer"):
                 p.work(host.cost("indirect_call_ps"))
-            p.work(host.cost("sock_rfree_ps"))
+            p.work(host.cost("function_call_ps") + host.cost("sock_rfree_ps"))
             p.load(N, self.skbs.table, "bytes", SKB)
             self.memory.uncharge()
         with p.symbol("tcp_eat_recv_skb"):

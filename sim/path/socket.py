@@ -83,8 +83,7 @@ class Socket:
             p.label("flush_backlog.next")
             p.pop(self.taken, SKB, FLOW, empty="flush_backlog.done")
             p.read(self.struct, "sk_backlog_rcv", FLOW)
-            with p.where(direct_call, "direct_backlog_call"):
-                p.work(host.cost("function_call_ps"))
+            p.work(host.cost("function_call_ps"))
             with p.where(1 - direct_call, "backlog call by pointer"):
                 p.work(host.cost("indirect_call_ps"))
             p.call("tcp_v6_do_rcv")
