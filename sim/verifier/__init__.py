@@ -6,6 +6,11 @@ BPF verifier does: each register is unset, a number in a range, or a reference t
 be none. What a run can meet without harm is not refused: a queue that is empty or full, a deadlock, a
 livelock are results of the run.
 
+Two limits. A column that is added to (or, with the default type, stored to without bounds) may hold any
+number: what is loaded from it is bounded by branches or by min and max before it is a row or a time. Whose
+an item is, is followed in registers only: an item that is surely on a queue is not pushed again, but one
+loaded from a cell may be.
+
 >>> from sim.spec import Spec
 >>> from sim.verifier import Unsound, verify
 >>> spec = Spec()

@@ -82,7 +82,7 @@ class CheckedArena:
         self._check(index)
         if not -(1 << 63) <= value < 1 << 63:
             raise Fault(f"{value} does not fit in 64 bits")
-        if not self.closed and not isinstance(value, Offset) and self._is_begin(index):
+        if not self.closed and self._is_begin(index):
             region = Region(AT.get(int(index), f"set {int(index)}"), int(value), index in AT)
             self.regions.append(region)
             value = Offset(int(value), region)
@@ -133,7 +133,7 @@ def outcome(words: list[int]) -> str:
     spec = Words(words)
     try:
         arena = CheckedArena(1 << 15)
-        needed = build(arena, spec)  # type: ignore[arg-type]
+        needed = int(build(arena, spec))  # type: ignore[arg-type]
         if needed > arena.shape[0]:
             if needed > WORDS_LIMIT:
                 return "too large"
