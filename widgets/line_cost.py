@@ -36,9 +36,7 @@ class LineCost(PathWidget):
     threads = t.Int(4, min=1, max=program.CPUS).tag(sync=True)
     transfer_ns = t.Int(20, min=5, max=300).tag(sync=True)
 
-    def __init__(
-        self, machine: str = program.MACHINES[0], threads: int = 4, transfer_ns: int | None = None
-    ) -> None:
+    def __init__(self, machine: str = program.MACHINES[0], threads: int = 4, transfer_ns: int | None = None) -> None:
         sidecar = program.page_data()
         if transfer_ns is None and machine in sidecar["machines"]:
             transfer_ns = round(sidecar["machines"][machine]["costs"]["same_socket_ps"] / 1000)

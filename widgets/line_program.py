@@ -7,6 +7,7 @@ the machine without Python.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Final
 
 from sim import contention, machine
@@ -43,6 +44,7 @@ WARM_PS: Final = {"atomic": 10_000_000, "ticket": 40_000_000, "queued": 10_000_0
 UNTIL_PS: Final = {"atomic": 40_000_000, "ticket": 240_000_000, "queued": 60_000_000, "private": 1_000_000}
 
 
+@functools.cache
 def build() -> Spec:
     """The spec; its knobs are `threads` (1 to 16), `way` (a place in `WAYS`) and the costs of `COSTS`."""
     spec = Spec(("threads", "way", *COSTS))
@@ -91,8 +93,13 @@ def costs(which: Machine) -> dict[str, int]:
 
 def run(way: str, threads: int, machine_costs: dict[str, int]) -> float:
     """Simulate and return the time of one operation as a CPU sees it, in ns."""
+    return _run(way, threads, tuple(machine_costs.items()))
+
+
+@functools.cache
+def _run(way: str, threads: int, machine_costs: tuple[tuple[str, int], ...]) -> float:
     spec, engine = build(), NativeEngine()
-    knobs = {"threads": threads, "way": list(WAYS).index(way), **machine_costs}
+    knobs = {"threads": threads, "way": list(WAYS).index(way), **dict(machine_costs)}
     arena = engine.build(spec.image(knobs))
     engine.run_until(arena, WARM_PS[way])
     engine.reset(arena)
@@ -107,9 +114,7 @@ def page_data() -> dict[str, Any]:
     rate = Metric("mops", "M/s", ("stat:operations",), scale=1e6)
     return {
         "scenario": "line-cost",
-        "knobs": [
-            {"name": name, "kind": "int", "word": spec.knob_word(name)} for name in ("threads", "way", *COSTS)
-        ],
+        "knobs": [{"name": name, "kind": "int", "word": spec.knob_word(name)} for name in ("threads", "way", *COSTS)],
         "ways": {
             name: {"label": label, "warm_ps": WARM_PS[name], "until_ps": UNTIL_PS[name]}
             for name, (label, _) in WAYS.items()

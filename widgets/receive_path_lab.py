@@ -85,9 +85,7 @@ class ReceivePathLab(PathWidget):
         self._ran: dict[str, Any] = {}
         self._result: Arms | None = None
         self.add_traits(**{name: _trait(k) for name, k in self._kinds.items() if name != arm})
-        super().__init__(
-            sidecar=sidecar, arm=arm, seed=seed, replications=replications, first=list(first), **knobs
-        )
+        super().__init__(sidecar=sidecar, arm=arm, seed=seed, replications=replications, first=list(first), **knobs)
         self.observe(self._moved, [*self.knobs, "seed", "replications"])
 
     @property
@@ -128,10 +126,7 @@ class ReceivePathLab(PathWidget):
             row
             for row in self.sidecar["reported"]
             if row["knobs"].get(self.arm) == side
-            and all(
-                row["knobs"].get(name, self._kinds[name]["default"]) == now
-                for name, now in self.knobs.items()
-            )
+            and all(row["knobs"].get(name, self._kinds[name]["default"]) == now for name, now in self.knobs.items())
         ]
 
     def _moved(self, _change: Any) -> None:

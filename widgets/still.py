@@ -40,9 +40,11 @@ def render(figure: Figure, finding: str) -> Still:
     # clip paths and markers keep their names, which are hashed; others would repeat on a page
     wanted = set(re.findall(r'#([\w.-]+)[")]', svg))
     svg = re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in wanted else "", svg)
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.S)  # its selector is *, and would style the whole page
     svg = svg.replace("#000000", "currentColor")
     label = html.escape(finding, quote=True)
-    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" style="max-width:100%;height:auto" ', 1)
+    look = "max-width:100%;height:auto;stroke-linejoin:round;stroke-linecap:butt"
+    svg = svg.replace("<svg ", f'<svg role="img" aria-label="{label}" style="{look}" ', 1)
     return Still(finding, svg, raster.getvalue())
 
 
@@ -77,9 +79,7 @@ def arms(
         _stacks(rows[1][side], result, layers, order)
     handles, labels = rows[1][0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
-    figure.legend(
-        unique.values(), unique.keys(), loc="outside lower center", ncols=4, fontsize=8, frameon=False
-    )
+    figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     return render(figure, finding(results, headline))
 
 
@@ -116,9 +116,7 @@ def _stacks(axes: Axes, result: Mapping[str, Any], layers: Mapping[str, str], or
             share = sum(v for symbol, v in profile.items() if layers.get(symbol) == layer)
             share *= result["cpu"][role] / 100  # a profile is of busy time
             look = number % len(COLOURS)
-            axes.barh(
-                [at], [share], left=left, color=COLOURS[look], hatch=HATCHES[look], label=layer, height=0.6
-            )
+            axes.barh([at], [share], left=left, color=COLOURS[look], hatch=HATCHES[look], label=layer, height=0.6)
             left += share
     axes.set_yticks(range(len(result["profile"])), list(result["profile"]), fontsize=8)
     axes.invert_yaxis()

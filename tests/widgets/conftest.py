@@ -30,8 +30,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def write_page(folder: Path) -> Callable[..., str]:
     """A function that writes a page with widgets and returns its address."""
 
+    shown: dict[int, tuple[PathWidget, str]] = {}
+
+    def fragment(widget: PathWidget) -> str:
+        if id(widget) not in shown:
+            shown[id(widget)] = widget, widget._repr_mimebundle_()[0][HTML]
+        return shown[id(widget)][1]
+
     def write(name: str, *widgets: PathWidget, head: str = "") -> str:
-        body = "".join(widget._repr_mimebundle_()[0][HTML] for widget in widgets)
+        body = "".join(map(fragment, widgets))
         path = folder / f"{name}.html"
         path.write_text(SHELL.format(head=head, body=body), encoding="utf-8")
         return path.as_uri()

@@ -102,6 +102,7 @@ def test_the_still_picture_states_the_finding() -> None:
         r'<svg role="img" aria-label="Cost of one count with 4 CPUs on \S+: atomic add \d+ ns;',
         bundle["text/html"],
     )
+    assert "<style" not in bundle["text/html"]  # it would reach the whole page
     assert bundle["image/png"]
     assert bundle["application/vnd.jupyter.widget-view+json"]
 

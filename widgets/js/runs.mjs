@@ -5,6 +5,7 @@ import { createPool, refusal } from "./pool.mjs";
 import { combine } from "./reduce.mjs";
 
 const PATIENCE = 3000; // ms until a kernel that does not answer is given up for this move
+const PAINT = 20; // ms that the first picture has both cores for itself, to reach the screen
 const FIRST_PICTURE = 150; // ms for which a first picture is let finish though a later move is there
 
 export function createRuns({ model, sidecar, arm, show, failed }) {
@@ -19,6 +20,8 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   let waiting = null;
   let timer = 0;
   let late = 0;
+  let later = 0;
+  let refine = true; // whether replications follow the first picture, or a kernel's answer does
   let shown = false;
   let drawn = -1; // replications in the last picture
   let quick = [];
@@ -35,14 +38,10 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   };
   const about = (side) => ({ knobs: knobsOf(side), seed: values.seed });
 
-  function jobs(side, full) {
-    const base = { arm: side, values: knobsOf(side) };
-    const first = { ...base, seed: values.seed, warm: sidecar.quick_warm_ps, until: sidecar.quick_until_ps, quick: true };
-    const rest = [];
-    for (let i = 0; full && i < replications; i++)
-      rest.push({ ...base, seed: values.seed + i, warm: sidecar.warm_ps, until: sidecar.until_ps, quick: false });
-    return [first, ...rest];
-  }
+  const jobOf = (side, seed, warm, until, isQuick) => ({ arm: side, values: knobsOf(side), seed, warm, until, quick: isQuick });
+  const first = (side) => [jobOf(side, values.seed, sidecar.quick_warm_ps, sidecar.quick_until_ps, true)];
+  const rest = (side) =>
+    Array.from({ length: replications }, (_, i) => jobOf(side, values.seed + i, sidecar.warm_ps, sidecar.until_ps, false));
 
   // Shows what is there: full replications where both arms have some, else the first picture.
   function update() {
@@ -67,7 +66,9 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     if (job.quick) quick[job.arm] = message.sample;
     else samples[job.arm].push(message.sample);
     update();
-    if (waiting && quick[0] && quick[1]) begin(waiting);
+    if (!job.quick || !quick[0] || !quick[1]) return;
+    if (waiting) begin(waiting);
+    else if (refine) later = setTimeout(() => (ticket = pool.ask(rest)), PAINT);
   }
 
   // Sends the knobs to the kernel, one question at a time: a slider asks faster than a kernel runs.
@@ -86,6 +87,8 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     samples = [[], []];
     drawn = -1;
     clearTimeout(timer);
+    clearTimeout(later);
+    refine = !live || alone;
     if (!alone) tell();
     if (live && !alone) {
       timer = setTimeout(() => {
@@ -94,7 +97,8 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
         begin(values, true);
       }, PATIENCE);
     }
-    if (pool) ticket = pool.ask((side) => jobs(side, !live || alone));
+    if (pool) ticket = pool.ask(first);
+    else if (refine) failed(refusal(), !shown);
   }
 
   // The kernel's answer: both arms, for the knobs it names.
@@ -107,6 +111,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     live = true;
     silent = false;
     clearTimeout(timer);
+    clearTimeout(later);
     answeredBy = "Numba, in the kernel";
     pool?.cancel();
     ticket = -1;
@@ -134,6 +139,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     close() {
       clearTimeout(timer);
       clearTimeout(late);
+      clearTimeout(later);
       pool?.close();
     },
   };
