@@ -64,7 +64,7 @@ def check(case: Case, engines: list[Any], machine: Machine | None = None) -> Mac
     machine = machine or reference.build(case.image)
     arenas = [engine.build(case.image) for engine in engines]
     for engine, arena in zip(engines, arenas, strict=True):
-        compare(reference.read(machine), arena, f"{engine} as built")
+        compare(reference.read(machine), arena, f"{type(engine).__name__} as built")
     for number, piece in enumerate(case.slices):
         until = machine.now + piece.within_ps if piece.within_ps else T.INF
         if piece.reset:
