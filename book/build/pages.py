@@ -43,7 +43,7 @@ def causes(lines: list[str]) -> list[str]:
     found = [
         line.strip() for line in lines if "WARNING:" in line or re.match(r"\w*(Error|Exception): ", line)
     ]
-    return list(dict.fromkeys(line for line in found if not line.startswith("RuntimeError: ")))[:12]
+    return list(dict.fromkeys(line for line in found if line != "RuntimeError:"))[:12]
 
 
 def forget(root: Path) -> None:

@@ -55,12 +55,8 @@ class OnePageBook:
 
     def build(self) -> subprocess.CompletedProcess[str]:
         """Build it as ``make book`` does, whatever the outcome."""
-        inherited = {
-            key: value for key, value in os.environ.items() if key not in {"NUMBA_CACHE_DIR", "PYTHONPATH"}
-        }
-        inherited["RECEIVE_PATH_CACHE"] = str(
-            self.root / "compiled"
-        )  # what this engine compiles is of no further use
+        inherited = {key: value for key, value in os.environ.items() if key not in {"NUMBA_CACHE_DIR", "PYTHONPATH"}}
+        inherited["RECEIVE_PATH_CACHE"] = str(self.root / "compiled")  # what this engine compiles is of no further use
         return subprocess.run(
             [sys.executable, "-m", "book.build.pages"],
             cwd=self.root,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -56,6 +58,7 @@ class Elements(HTMLParser):
         self.ids: list[str] = []
         self.pictures_without_text: list[str] = []
         self.feed((HTML / page).read_text(encoding="utf-8"))
+        self.places = set(self.ids)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -72,6 +75,11 @@ class Elements(HTMLParser):
                 and (tag != "link" or LINK_KINDS & set(given.get("rel", "").split()))
             ):
                 self.loads.append(given[name])
+
+
+@cache
+def elements_of(page: str) -> Elements:
+    return Elements(page)
 
 
 def address(page: str) -> str:
@@ -92,30 +100,26 @@ def settled(watched: Watched) -> None:
 
 def test_every_listed_page_is_built() -> None:
     assert READING, "no book: make book"
-    missing = [
-        page.stem for page in listed_pages() if not any(Path(built).stem == page.stem for built in READING)
-    ]
+    missing = [page.stem for page in listed_pages() if not any(Path(built).stem == page.stem for built in READING)]
     assert missing == []
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_loads_nothing_from_another_host(page: str) -> None:
-    foreign = [load for load in Elements(page).loads if re.match(r"(https?:)?//", load)]
+    foreign = [load for load in elements_of(page).loads if re.match(r"(https?:)?//", load)]
     assert foreign == []
     assert not STYLE_ADDRESS.search((HTML / page).read_text(encoding="utf-8"))
 
 
 def test_no_style_sheet_loads_from_another_host() -> None:
-    naming = [
-        sheet.name for sheet in HTML.rglob("*.css") if STYLE_ADDRESS.search(sheet.read_text(encoding="utf-8"))
-    ]
+    naming = [sheet.name for sheet in HTML.rglob("*.css") if STYLE_ADDRESS.search(sheet.read_text(encoding="utf-8"))]
     assert naming == []
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_and_places_are_sound(page: str) -> None:
-    elements = Elements(page)
-    assert sorted({name for name in elements.ids if elements.ids.count(name) > 1}) == []
+    elements = elements_of(page)
+    assert sorted(name for name, times in Counter(elements.ids).items() if times > 1) == []
     broken = []
     for link in elements.links:
         parts = urlsplit(link)
@@ -125,7 +129,7 @@ def test_links_and_places_are_sound(page: str) -> None:
         if not target.exists():
             broken.append(link)
         elif parts.fragment and target.suffix == ".html":
-            names = Elements(target.relative_to(HTML.resolve()).as_posix()).ids
+            names = elements_of(target.relative_to(HTML.resolve()).as_posix()).places
             if unquote(parts.fragment) not in names:
                 broken.append(link)
     assert broken == []
@@ -133,7 +137,7 @@ def test_links_and_places_are_sound(page: str) -> None:
 
 @pytest.mark.parametrize("page", READING)
 def test_every_picture_says_what_it_shows(page: str) -> None:
-    assert Elements(page).pictures_without_text == []
+    assert elements_of(page).pictures_without_text == []
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -157,9 +161,7 @@ def test_a_page_works_with_the_network_cut_and_is_light(page: str, watch: Callab
     ],
     ids=["light", "dark", "phone"],
 )
-def test_axe_finds_nothing_serious(
-    page: str, options: dict[str, object], watch: Callable[..., Watched]
-) -> None:
+def test_axe_finds_nothing_serious(page: str, options: dict[str, object], watch: Callable[..., Watched]) -> None:
     watched = watch(address(page), reduced_motion="reduce", **options)
     settled(watched)
     found = Axe().run(watched.page).response["violations"]

@@ -27,9 +27,7 @@ def find_python(folder: Path, argument: str = "") -> subprocess.CompletedProcess
 
 def fake_python(path: Path, version: str, modules: bool = True) -> None:
     """A program that answers the two questions which the search asks a Python."""
-    path.write_text(
-        f'#!/bin/sh\ncase "$2" in *ensurepip*) exit {0 if modules else 1};; *) echo {version};; esac\n'
-    )
+    path.write_text(f'#!/bin/sh\ncase "$2" in *ensurepip*) exit {0 if modules else 1};; *) echo {version};; esac\n')
     path.chmod(0o755)
 
 
@@ -56,9 +54,7 @@ def test_a_python_without_venv_is_passed_over_for_one_that_has_it(tmp_path: Path
     ],
     ids=["none", "unsupported", "no venv"],
 )
-def test_what_is_missing_is_one_line(
-    tmp_path: Path, programs: dict[str, tuple[str, bool]], words: str
-) -> None:
+def test_what_is_missing_is_one_line(tmp_path: Path, programs: dict[str, tuple[str, bool]], words: str) -> None:
     for name, (version, modules) in programs.items():
         fake_python(tmp_path / name, version, modules)
     done = find_python(tmp_path)
@@ -91,7 +87,7 @@ def test_pip_is_put_into_one_line(said: str, cause: str) -> None:
 
 
 def test_too_little_disk_is_refused_before_the_download(tmp_path: Path) -> None:
-    with pytest.raises(Refusal, match="the disk is full: .* has .* GB free, installing needs"):
+    with pytest.raises(Refusal, match=r"the disk is full: .* has .* GB free, installing needs"):
         environment.check_disk(tmp_path, needed=10**18)
 
 
@@ -109,9 +105,7 @@ def test_the_environment_is_what_the_requirements_say() -> None:
     assert done.stdout == ""
 
 
-def test_a_changed_requirement_changes_the_fingerprint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_requirement_changes_the_fingerprint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = environment.fingerprint((3, 12))
     other = tmp_path / "requirements.txt"
     other.write_text(environment.REQUIREMENTS.read_text() + "one-more==1.0\n")
@@ -133,13 +127,17 @@ def test_installed_packages_agree_with_each_other() -> None:
 
 def test_packages_import_from_any_folder(tmp_path: Path) -> None:
     clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    code = "from importlib.util import find_spec as f; print(*[f(n).origin for n in ('sim', 'widgets', 'book.build')])"
+    code = "from importlib.util import find_spec as f; import sys; print(*[f(n).origin for n in sys.argv[1:]])"
+    names = ["sim", "widgets", "book.build"]
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=clean, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, *names],
+        cwd=tmp_path,
+        env=clean,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    assert done.stdout.split() == [
-        str(ROOT / f"{name}/__init__.py") for name in ("sim", "widgets", "book/build")
-    ]
+    assert done.stdout.split() == [str(ROOT / name.replace(".", "/") / "__init__.py") for name in names]
 
 
 def test_help_names_every_target() -> None:

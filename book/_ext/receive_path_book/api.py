@@ -22,13 +22,12 @@ COLUMNS = re.compile(r"^\s+\S.*?\S\s{2,}\S")  # a line set in columns by hand
 
 
 def modules(package: str) -> list[str]:
-    """Names of a package and of its public modules, in order."""
-    root = importlib.import_module(package)
-    found = [package]
-    for module in pkgutil.walk_packages(root.__path__, prefix=f"{package}."):
-        if not any(part.startswith("_") for part in module.name.split(".")):
-            found.append(module.name)
-    return found
+    """Names of a package and of its public modules, in order.
+
+    A package within it is one entry, with what it offers: its own modules are its inside.
+    """
+    inside = pkgutil.iter_modules(importlib.import_module(package).__path__, prefix=f"{package}.")
+    return [package, *(module.name for module in inside if not module.name.rpartition(".")[2].startswith("_"))]
 
 
 def shadowed(name: str) -> list[str]:
