@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from ..expression import Value
 from .host import Host
 from .prequeue import PrequeueTcp
-from .registers import FLOW, INDEX, N, SKB
+from .registers import FLOW, INDEX, SKB, N
 from .route import Route
 
 ACK_AFTER: Final = 9  # 64-byte packets: more than 536 bytes (rcv_mss, never raised by pushed small segments)
@@ -27,15 +28,18 @@ class BlockingReaders:
         Payload of a packet.
     recv_packets
         Packets that one call's buffer holds.
+    low_latency
+        1 if readers never announce themselves (``tcp_low_latency``): no prequeue.
     credit
         Writes the giving back of R[N] packets of FLOW's window, when an ACK leaves.
     """
 
     def __init__(
         self, host: Host, tcp: PrequeueTcp, route: Route, *, reader_cpus: int, message_bytes: int, recv_packets: int,
-        credit: Callable[[], None],
+        low_latency: Value, credit: Callable[[], None],
     ) -> None:
         self.host, self.tcp, self.route, self.credit = host, tcp, route, credit
+        self.low_latency = low_latency
         self.message_bytes, self.recv_packets = message_bytes, recv_packets
         self._ownership()
         self._recv()
@@ -117,8 +121,9 @@ class BlockingReaders:
 
     def _announce(self) -> None:
         p, tcp = self.host.program, self.tcp
-        p.store(tcp.table, "task", 1, FLOW)
-        p.write(tcp.struct, "ucopy.task", FLOW)
+        with p.where(1 - self.low_latency, "prequeue"):
+            p.store(tcp.table, "task", 1, FLOW)
+            p.write(tcp.struct, "ucopy.task", FLOW)
 
     def _wait(self) -> None:
         """Nothing there: let softirq know who waits, let go of the socket, sleep; then take what came."""

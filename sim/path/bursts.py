@@ -11,7 +11,8 @@ from typing import Final
 from ..expression import Number, Value
 from ..spec import Domain, Integer, Reference
 from .host import Host
-from .registers import BUDGET, FLOW, INDEX, K, M, N, OTHER
+from .registers import BUDGET, FLOW, INDEX, OTHER, RXQ, K, M, N
+from .rss import RssNic
 
 BUFFER_FREE: Final = 3  # sk_stream_write_space: writable again when a third of the buffer is free
 
@@ -29,16 +30,20 @@ class BurstSenders:
         After so many messages in a row another flow of the CPU has its turn.
     round_trip_ps
         From an ACK leaving until the first packet that it lets through arrives.
+
+    A packet that would find no receive descriptor is lost (``nic_drops``): its flow waits a round trip and sends it
+    again. So a ring that is too short limits what is under way, as congestion control does; nothing else of it is
+    modelled.
     """
 
     def __init__(
-        self, host: Host, flows: Domain, *, senders: int, window: Value, send_ps: Value, slice_packets: Number,
+        self, host: Host, nic: RssNic, *, senders: int, window: Value, send_ps: Value, slice_packets: Number,
         round_trip_ps: int,
     ) -> None:
         self.host = host
         self.low: Value = window - (window + (BUFFER_FREE - 1)) // BUFFER_FREE
         self.round_trip_ps = round_trip_ps
-        spec, p = host.spec, host.program
+        spec, p, flows = host.spec, host.program, nic.flows
         sender = spec.domain("sender", senders)
         self.flight = spec.table(
             "flight", flows, packets=Integer(0, 1 << 30), full=Integer(0, 1), ready=Integer(0, 1 << 53),
@@ -74,15 +79,22 @@ class BurstSenders:
         p.label("sender.send")
         p.load(N, self.flight, "packets", FLOW)
         p.branch(N, ">=", window, "sender.full")
-        p.add(self.flight, "packets", 1, FLOW)
         p.uniform(M, send_ps // 4)
         p.work(send_ps * 7 // 8, by=M, fs=1000)
+        p.load(RXQ, nic.rss, "rxq", FLOW)
+        p.qlen(nic.descriptors, N, RXQ)
+        p.branch(N, "==", 0, "sender.lost")
+        p.add(self.flight, "packets", 1, FLOW)
         p.call("wire")
         p.loop(BUDGET, "sender.send")
         self._next_flow(senders, flows)
         p.jump("sender")
         p.label("sender.full")
         p.store(self.flight, "full", 1, FLOW)
+        p.jump("sender")
+        p.label("sender.lost")  # no descriptor: what was lost is sent again a round trip later, and nothing before it
+        p.count("nic_drops")
+        self._in_a_round_trip()
         p.jump("sender")
         spec.spawn_agents("sender", "sender", senders, stagger=send_ps // 3)
 
@@ -91,6 +103,12 @@ class BurstSenders:
         p.alu(N, FLOW, "+", senders)
         p.alu(N, N, "%", flows.count)
         p.store(self.current, "flow", N, INDEX)
+
+    def _in_a_round_trip(self) -> None:
+        p = self.host.program
+        p.now(N)
+        p.alu(N, N, "+", self.round_trip_ps)
+        p.store(self.flight, "ready", N, FLOW)
 
     def credit(self) -> None:
         """Write: an ACK for R[N] packets of FLOW leaves. Uses N, M and OTHER."""
@@ -104,9 +122,7 @@ class BurstSenders:
         p.load(N, self.flight, "packets", FLOW)
         p.branch(N, ">", self.low, out)
         p.store(self.flight, "full", 0, FLOW)
-        p.now(N)
-        p.alu(N, N, "+", self.round_trip_ps)
-        p.store(self.flight, "ready", N, FLOW)
+        self._in_a_round_trip()
         p.load(OTHER, self.flight, "sender", FLOW)
         p.wake_agent(OTHER, self.round_trip_ps)
         p.label(out)

@@ -15,7 +15,7 @@ from ..expression import Number, Value
 from ..spec import Domain, Integer, Reference
 from .host import Host
 from .linear import LinearSkbs
-from .registers import CPU, FLOW, K, N, OTHER, SKB
+from .registers import CPU, FLOW, OTHER, SKB, K, N
 from .route import Route
 
 #: Lines of a socket by what uses them together: looked up, lock and queues, backlog, TCP's own state, prequeue.
@@ -55,7 +55,8 @@ class PrequeueTcp:
         reader = spec.domain("thread", flows.count)
         self.table = spec.table(
             "sock", flows, owned=Integer(0, 1), task=Integer(0, 1), waiting=Integer(0, 1), rx_dst=Integer(0, 1),
-            unacked=Integer(0, 1 << 30), copied=Integer(0, 1 << 30), reader=Reference(reader, none=False), cpu=Reference(host.cpu, none=False),
+            unacked=Integer(0, 1 << 30), copied=Integer(0, 1 << 30), reader=Reference(reader, none=False),
+            cpu=Reference(host.cpu, none=False),
         )
         self.receive_queue = spec.queue("sk_receive_queue", flows, skbs.skb)
         self.backlog = spec.queue("sk_backlog", flows, skbs.skb)
@@ -66,6 +67,7 @@ class PrequeueTcp:
         self._ip_rcv(early_demux)
         self._tcp_rcv(early_demux)
         self._prequeue()
+        self._wake()
         self._add_backlog()
         self._do_rcv(eat)
 
@@ -135,9 +137,19 @@ class PrequeueTcp:
             p.work(host.cost("prequeue_ps"))
             p.qlen(self.prequeue, N, FLOW)
             p.branch(N, "!=", 1, "tcp_v4_rcv.out")
+            p.call("sock_def_readable")
+            p.jump("tcp_v4_rcv.out")
+
+    def _wake(self) -> None:
+        """``sock_def_readable``: wake the reader if it waits, on another CPU by an interrupt. Uses N, K, OTHER."""
+        host, p = self.host, self.host.program
+        with p.symbol("sock_def_readable"):
+            p.label("sock_def_readable")
             p.load(N, self.table, "waiting", FLOW)
-            p.branch(N, "==", 0, "tcp_v4_rcv.out")
+            p.branch(N, "!=", 0, "try_to_wake_up")
+            p.ret()
         with p.symbol("try_to_wake_up"):
+            p.label("try_to_wake_up")
             p.store(self.table, "waiting", 0, FLOW)
             p.count("wakeups")
             p.work(host.cost("wakeup_ps"))
@@ -145,10 +157,10 @@ class PrequeueTcp:
             p.load(OTHER, self.table, "cpu", FLOW)
             p.branch(OTHER, "==", CPU, "try_to_wake_up.here")
             p.wake_thread(K, host.cost("ipi_ps"))
-            p.jump("tcp_v4_rcv.out")
+            p.ret()
             p.label("try_to_wake_up.here")
             p.wake_thread(K)
-            p.jump("tcp_v4_rcv.out")
+            p.ret()
 
     def _add_backlog(self) -> None:
         """A thread owns the socket: leave the packet to it, with a reference on the route in either kernel."""
@@ -191,4 +203,4 @@ class PrequeueTcp:
             p.write(self.struct, "sk_receive_queue", FLOW)
             p.work(host.cost("tcp_queue_ps"))
             p.push(self.receive_queue, SKB, FLOW)
-            p.ret()
+            p.jump("sock_def_readable")
