@@ -125,7 +125,7 @@ function render({ model, el }) {
   const legend = h("ul", { class: "rp-legend", "aria-label": "Ways to count" });
   el.classList.add("rp");
   el.append(h("section", { class: "rp-cost", "aria-labelledby": title },
-    h("h3", { id: title, class: "rp-title" }, "What one contended cache line costs"),
+    h("p", { id: title, class: "rp-title" }, "What one contended cache line costs"),
     h("div", { class: "rp-controls" }, knobs.map((k) => controls[k.name].node)),
     picture, legend, summary, mark,
     h("div", { class: "rp-actions" }, h("button", { type: "button", onclick: () => move({ ...first }) }, "Reset")), numbers));
