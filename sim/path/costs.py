@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..machine import Constant
+from ..machine import Constant, Machine
 
 _XDP25 = (
     "Jesper Dangaard Brouer, prototype-kernel blogposts/xdp25_eval_generic_xdp_tx.rst: mlx5 on i7-6700K, "
@@ -51,9 +51,47 @@ COSTS: Final = {
         _cost("ipi_send_ps", 100_000, _ASSUMED, 50_000, 600_000),
         _cost("ipi_receive_ps", 500_000, f"{_ASSUMED}: entry by an interprocessor interrupt, half of a device's",
               250_000, 1_000_000),
+        _cost("udp_compare_ps", 2_000, f"{_ASSUMED}: score one more socket of a hash chain", 1_000, 4_000),
+        _cost("udp_rcv_ps", 50_000, _ASSUMED, 25_000, 100_000),
+        _cost("udp_queue_ps", 20_000, _ASSUMED, 10_000, 40_000),
+        _cost("netfilter_rule_ps", 15_000, f"{_ASSUMED}: one rule with an owner match, without a look-up",
+              8_000, 30_000),
+        _cost("fib_rule_ps", 10_000, f"{_ASSUMED}: one policy rule compared", 5_000, 20_000),
+        _cost("forward_ps", 60_000, f"{_ASSUMED}: hop limit, size, header", 30_000, 120_000),
+        _cost("transmit_ps", 150_000, f"{_ASSUMED}: neighbour, queueing discipline, driver, completion",
+              75_000, 300_000),
+        _cost("packet_fanout_ps", 10_000, f"{_ASSUMED}: packet_rcv_fanout without its lines", 5_000, 20_000),
+        _cost("packet_has_room_ps", 6_000, f"{_ASSUMED}: the frame's address and status, without lock and lines",
+              3_000, 15_000),
+        _cost("packet_rollover_step_ps", 1_000, f"{_ASSUMED}: one round of the search, a few cycles", 500, 3_000),
+        _cost("tpacket_rcv_ps", 40_000, f"{_ASSUMED}: filter, lengths, time stamp, the frame's header; no lock, no "
+              "copy", 20_000, 80_000),
+        _cost("memcpy_erms_ps", 14_000, f"{_ASSUMED}: start of a rep movsb, about 35 cycles", 8_000, 25_000),
+        _cost("reader_frame_ps", 5_000, f"{_ASSUMED}: a round of the program's loop without its copy and lines",
+              2_000, 15_000),
         _cost("page_pool_ps", 5_400, "Jesper Dangaard Brouer, xdp-project page_pool07: recycle in softirq, 19 cycles"),
         _cost("page_pool_ring_ps", 15_100, "Jesper Dangaard Brouer, xdp-project page_pool07: by ptr_ring, 54 cycles"),
         _cost("split_buffer_ps", 0, f"{_ASSUMED}; fitted below", 0, 60_000),
         _cost("datagram_fragment_ps", 20_000, f"{_ASSUMED}; fitted below", 0, 60_000),
     )
 }
+
+#: How many times as long as on a server's core these functions take on another machine's.
+CORE_FACTORS: Final = {
+    "arm64-phone": Constant(
+        "core_factor", 10, "times",
+        "assumed: between 2, which is what single instructions cost more on a Cortex-A72 (machine file), and 30, "
+        "which is a packet's way to a drop on a Cortex-A53 at 1 GHz (xdp-project areas/arm64, 3.6 to 6.6 us) "
+        "against 0.12 us on i7-6700K",
+        3, 25,
+    ),
+}
+_BY_MACHINE: Final = ("ipi_send_ps", "ipi_receive_ps")  # times of interrupts, of which the machine has its own
+
+
+def on_machine(machine: Machine) -> dict[str, int]:
+    """The constants of this module as they are on a machine whose core is not a server's; none if it is one."""
+    if machine.name not in CORE_FACTORS:
+        return {}
+    factor = CORE_FACTORS[machine.name].value
+    return {c.name: c.value * factor for c in COSTS.values() if c.name not in _BY_MACHINE}

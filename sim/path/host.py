@@ -31,7 +31,7 @@ class Host:
     """
 
     def __init__(
-        self, spec: Spec, machine: Machine, scheduler: Mapping[str, int], changes: Mapping[str, int] | None = None
+        self, spec: Spec, machine: Machine, scheduler: Mapping[str, Number], changes: Mapping[str, int] | None = None
     ) -> None:
         self.spec = spec
         self.machine = machine

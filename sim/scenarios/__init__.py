@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..machine import Machine
+from .packet_rollover import PacketRollover
 from .scenario import RunError, Scenario, nearest
 from .tcp_5_17 import Tcp517
 from .tcp_prequeue import TcpPrequeue
+from .udpv6_early_demux import UdpV6EarlyDemux
 
-SCENARIOS: dict[str, type[Scenario]] = {s.name: s for s in (Tcp517, TcpPrequeue)}
+SCENARIOS: dict[str, type[Scenario]] = {s.name: s for s in (Tcp517, TcpPrequeue, PacketRollover, UdpV6EarlyDemux)}
 
 __all__ = ["SCENARIOS", "RunError", "Scenario", "load", "names"]
 
