@@ -38,6 +38,7 @@ def specialise(spec: Spec, knobs: Mapping[str, int]) -> list[tuple[int, Instruct
 def listing(spec: Spec, knobs: Mapping[str, int]) -> str:
     """The specialised program, a line an instruction, labels in between."""
     program = spec.program
+    values = spec.values.evaluate([knobs.get(name, 0) for name in spec.knobs])
     reached = specialise(spec, knobs)
     used = {x for _, i in reached for x in i.operands if isinstance(x, str)}
     used |= {s.entry for s in spec.spawns} | set(spec.vectors)
@@ -56,6 +57,9 @@ def listing(spec: Spec, knobs: Mapping[str, int]) -> str:
         shown = name if name != symbol else ""
         symbol = name
         words = " ".join(w for w in instruction.words if w != "-")
+        if instruction.op == "ACCESS":  # a patch that moves fields shows in the line that is touched
+            line = instruction.operands[3]
+            words += f" (line {values[line.row] if isinstance(line, Value) else line})"
         lines.append(f"  {instruction.op:<7} {words:<58} {shown}".rstrip())
     return "\n".join(lines) + "\n"
 

@@ -288,7 +288,7 @@ def fill_memory(arena: Array, spec: Array) -> None:
             arena[row + T.Q_LINK] = arena[links + spec[source + 1]]
     for s in range(spec[T.S_DOMAINS + 1]):
         for i in range(domain_rows(arena, spec, s)):
-            arena[arena[links + s] + i] = -1
+            arena[arena[links + s] + i] = T.UNLINKED
     for s in range(spec[T.S_INITS + 1]):
         source = spec[T.S_INITS] + 7 * s
         table = spec[source]
@@ -316,6 +316,7 @@ def fill_memory(arena: Array, spec: Array) -> None:
                 arena[queue + T.Q_HEAD] = item
             else:
                 arena[arena[queue + T.Q_LINK] + arena[queue + T.Q_TAIL]] = item
+            arena[arena[queue + T.Q_LINK] + item] = T.LAST
             arena[queue + T.Q_TAIL] = item
             arena[queue + T.Q_LENGTH] += 1
             arena[queue + T.Q_MAX] = arena[queue + T.Q_LENGTH]

@@ -15,26 +15,28 @@ def account(arena: Array, queue: int, now: int) -> None:
 
 
 @kernel
-def push(arena: Array, queue: int, item: int, front: int, now: int) -> bool:
-    """Put an item on a queue; False if it is full."""
+def push(arena: Array, queue: int, item: int, front: int, now: int) -> int:
+    """Put an item on a queue: MORE, or EXHAUSTED if it is full, or CORRUPTED if the item is on a queue already."""
     if arena[queue + T.Q_LENGTH] >= arena[queue + T.Q_CAPACITY]:
-        return False
+        return T.EXHAUSTED
+    if arena[arena[queue + T.Q_LINK] + item] != T.UNLINKED:
+        return T.CORRUPTED
     account(arena, queue, now)
     link = arena[queue + T.Q_LINK]
     if arena[queue + T.Q_LENGTH] == 0:
         arena[queue + T.Q_HEAD] = item
         arena[queue + T.Q_TAIL] = item
-        arena[link + item] = -1
+        arena[link + item] = T.LAST
     elif front == O.FRONT:
         arena[link + item] = arena[queue + T.Q_HEAD]
         arena[queue + T.Q_HEAD] = item
     else:
         arena[link + arena[queue + T.Q_TAIL]] = item
         arena[queue + T.Q_TAIL] = item
-        arena[link + item] = -1
+        arena[link + item] = T.LAST
     arena[queue + T.Q_LENGTH] += 1
     arena[queue + T.Q_MAX] = max(arena[queue + T.Q_MAX], arena[queue + T.Q_LENGTH])
-    return True
+    return T.MORE
 
 
 @kernel
@@ -46,7 +48,7 @@ def pop(arena: Array, queue: int, now: int) -> int:
     account(arena, queue, now)
     link = arena[queue + T.Q_LINK]
     arena[queue + T.Q_HEAD] = arena[link + item]
-    arena[link + item] = -1
+    arena[link + item] = T.UNLINKED
     arena[queue + T.Q_LENGTH] -= 1
     if arena[queue + T.Q_LENGTH] == 0:
         arena[queue + T.Q_TAIL] = -1

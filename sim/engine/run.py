@@ -42,6 +42,18 @@ def fault(arena: Array, status: int, actor: int, pc: int) -> int:
 
 
 @kernel
+def ended(arena: Array) -> int:
+    """How a run ends in which nothing will ever happen: all have stopped, or some sleep or spin for ever."""
+    for i in range(arena[T.H_CPUS], arena[T.H_CONTEXTS]):
+        if arena[arena[T.H_AT_CONTEXT] + T.CONTEXT_WORDS * i + T.X_STATE] != T.STOPPED:
+            return T.DEADLOCK
+    for i in range(arena[T.H_CPUS]):
+        if arena[arena[T.H_AT_CPU] + T.CPU_WORDS * i + T.C_STATE] == T.SPINNING:
+            return T.DEADLOCK
+    return T.HALTED
+
+
+@kernel
 def run(arena: Array, steps: int) -> int:
     """Execute at most `steps` instructions; return a status (see `tables.STATUS_NAMES`).
 
@@ -69,10 +81,11 @@ def run(arena: Array, steps: int) -> int:
         actor = key & T.ID_MASK
         now = key >> T.ID_BITS
         if now >= until or now >= T.INF:
-            status = T.REACHED if now < T.INF else T.DEADLOCK
             if now < T.INF:
                 arena[T.H_NOW] = until
-            arena[T.H_STATUS] = status
+                arena[T.H_STATUS] = T.REACHED
+            else:
+                arena[T.H_STATUS] = ended(arena)
             break
         bound = min(runner_up(arena, actor), until << T.ID_BITS)
         is_cpu = actor < cpus
@@ -171,12 +184,12 @@ def run(arena: Array, steps: int) -> int:
                 queue = a
                 if b >= 0:
                     queue += arena[reg + b] * T.QUEUE_WORDS
-                if not push(arena, queue, arena[reg + c], e, now):
-                    if d >= 0:
-                        arena[x + T.X_PC] = d
-                    else:
-                        fault(arena, T.EXHAUSTED, actor, pc)
-                        stop = True
+                pushed = push(arena, queue, arena[reg + c], e, now)
+                if pushed == T.EXHAUSTED and d >= 0:
+                    arena[x + T.X_PC] = d
+                elif pushed != T.MORE:
+                    fault(arena, pushed, actor, pc)
+                    stop = True
             elif op == O.JUMP:
                 arena[x + T.X_PC] = a
             elif op == O.CALL:

@@ -27,8 +27,10 @@ ID_MASK: Final = (1 << ID_BITS) - 1
 NEVER: Final = -(1 << 50)  # a line's stamp before anyone touched it
 LIVELOCK_STEPS: Final = 1_000_000  # instructions at one instant before a run counts as a livelock
 
-MORE, REACHED, DEADLOCK, LIVELOCK, EXHAUSTED, HALTED = range(6)
-STATUS_NAMES: Final = ("more", "reached", "deadlock", "livelock", "exhausted", "halted")
+# "halted": every context has stopped by itself; "corrupted": an item was put on a second queue, as the kernel's list
+# debugging reports it; the other results of a run are what their names say.
+MORE, REACHED, DEADLOCK, LIVELOCK, EXHAUSTED, HALTED, CORRUPTED = range(7)
+STATUS_NAMES: Final = ("more", "reached", "deadlock", "livelock", "exhausted", "halted", "corrupted")
 
 # Costs of the machine: the order of the spec's machine section and of these header words is the same.
 (
@@ -81,6 +83,9 @@ SHARER_BITS: Final = 56
 LOCK: Final = _names("K_")
 LOCK_WORDS: Final = len(LOCK)
 TICKET, QUEUED = range(2)
+
+LAST: Final = -1  # link of the last item of a queue
+UNLINKED: Final = -2  # link of an item that is on no queue
 
 # A queue of items chained through the link table of their domain (an arena offset).
 (Q_HEAD, Q_TAIL, Q_LENGTH, Q_CAPACITY, Q_LINK, Q_MAX, Q_AREA, Q_SINCE) = range(8)

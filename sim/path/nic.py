@@ -14,6 +14,7 @@ from .pages import Pages
 from .registers import BUDGET, CPU, FRAME, PAGE, SKB, K, N
 from .skbs import Skbs
 
+MAX_SEGMENTS = 1024  # more than any GRO packet holds
 NAPI_POLL_WEIGHT = 64  # packets of one poll, 3.17 to 6.19; then others get their turn
 
 
@@ -124,6 +125,8 @@ class Nic:
         with p.symbol("napi_gro_complete"):
             p.label("napi_gro_complete")
             p.load(N, table, "segments", SKB)
+            p.alu(N, N, "max", 0)  # a counted-up cell may hold any number: the verifier wants bounds before products
+            p.alu(N, N, "min", MAX_SEGMENTS)
             p.count("gro_packets")
             p.count("gro_segments", N)
             p.alu(K, N, "*", self.pages_per_frame)

@@ -17,6 +17,8 @@ from .skbs import Skbs
 from .socket import Socket
 
 COPY_SPREAD_PERCENT = 10  # assumed: a packet's copy takes up to this more or less, as its pages lie in memory
+MAX_BYTES = 1 << 30  # likewise
+MAX_FRAGMENTS = 4096  # more than any packet has
 SPREAD_STEPS = 128
 
 
@@ -89,6 +91,7 @@ class Reader:
             with p.where(1 - self.keys.urg_unlikely, "urgent data in line"):
                 p.work(host.cost("taken_branch_ps"))
             p.load(M, table, "left", SKB)
+            p.alu(M, M, "max", 0)
             p.alu(M, M, "min", LEFT)
         with p.symbol("__skb_datagram_iter"):
             self.skbs.touch_info("read")
@@ -97,6 +100,8 @@ class Reader:
             p.load(N, table, "bytes", SKB)
             p.alu(N, N, "max", 1)
             p.alu(K, K, "//", N)
+            p.alu(K, K, "max", 0)
+            p.alu(K, K, "min", MAX_FRAGMENTS)
             p.work(0, by=K, fs=host.cost("datagram_fragment_ps") * 1000)
         with p.symbol("copy_user_enhanced_fast_string"):
             copy = host.cost("copy_fs_per_byte")
@@ -113,6 +118,7 @@ class Reader:
             p.load(N, table, "left", SKB)
             p.alu(N, N, "-", M)
             p.alu(N, N, "max", 0)
+            p.alu(N, N, "min", MAX_BYTES)
             p.store(table, "left", N, SKB)
             p.branch(N, ">", 0, "recvmsg.done")
             p.pop(self.socket.receive_queue, SKB, FLOW)

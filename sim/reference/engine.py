@@ -32,7 +32,7 @@ class ReferenceEngine:
                 return machine.status
         # What is left in the calendar may be overtaken turns only: ask the actors.
         if all(actor.time >= T.INF for actor in machine.actors):
-            machine.status = T.DEADLOCK
+            machine.status = T.HALTED if machine.all_stopped() else T.DEADLOCK
         else:
             machine.status = T.REACHED
             machine.now = machine.until

@@ -221,7 +221,8 @@ class Image:
             following = _following(
                 queue.items for queue in self.machine.queues if queue.domain == number
             )
-            links += [following.get(item, -1) for item in range(count)]
+            queued = self.machine.queued[number]
+            links += [following.get(item, T.LAST if item in queued else T.UNLINKED) for item in range(count)]
         return links
 
     def _trace(self) -> list[int]:

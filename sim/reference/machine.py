@@ -75,6 +75,11 @@ class Machine:
         self.fault_pc = pc
         self.pause_at = self.steps
 
+    def all_stopped(self) -> bool:
+        """Whether every thread and agent has ended by itself, and no CPU spins."""
+        contexts = [*self.threads, *(agent.context for agent in self.agents)]
+        return all(c.state == T.STOPPED for c in contexts) and all(c.state != T.SPINNING for c in self.cpus)
+
     def forget(self) -> None:
         """Begin the statistics again: the end of the warm-up."""
         now = self.until if self.status == T.REACHED else self.now
@@ -119,12 +124,13 @@ class Machine:
                 self.locks.append(Lock(first + i, line, value(row, "kind")))
             self.lock_sets.append(self.locks[first:])
         self.queues: list[Queue] = []
+        self.queued: list[set[int]] = [set() for _ in blueprint["domains"]]
         self.queue_sets: list[list[Queue]] = []
         for row in blueprint["queues"]:
             first = len(self.queues)
             capacity = value(row, "capacity")
             self.queues += [
-                Queue(first + i, row["items"], capacity) for i in range(blueprint.count(row))
+                Queue(first + i, row["items"], capacity, self.queued[row["items"]]) for i in range(blueprint.count(row))
             ]
             self.queue_sets.append(self.queues[first:])
         for number, row in enumerate(blueprint["inits"]):
@@ -151,6 +157,7 @@ class Machine:
         for i in range(value(row, "count")):
             queue = queues[value(row, "row") + i // div]
             queue.items.append(value(row, "first") + i)
+            queue.queued.add(value(row, "first") + i)
             queue.longest = len(queue.items)
 
     def _build_actors(self) -> None:

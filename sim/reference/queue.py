@@ -11,13 +11,14 @@ class Queue:
     `area` is the length over time: divided by the time it is the mean length.
     """
 
-    __slots__ = ("area", "capacity", "domain", "items", "longest", "number", "since")
+    __slots__ = ("area", "capacity", "domain", "items", "longest", "number", "queued", "since")
 
-    def __init__(self, number: int, domain: int, capacity: int) -> None:
+    def __init__(self, number: int, domain: int, capacity: int, queued: set[int] | None = None) -> None:
         self.number = number
         self.domain = domain  # of the items
         self.capacity = capacity
         self.items: deque[int] = deque()
+        self.queued = set() if queued is None else queued  # items of the domain that are on some queue
         self.longest = 0
         self.area = 0
         self.since = 0
@@ -27,6 +28,7 @@ class Queue:
         if len(self.items) >= self.capacity:
             return False
         self._account(now)
+        self.queued.add(item)
         if front:
             self.items.appendleft(item)
         else:
@@ -37,7 +39,9 @@ class Queue:
     def pop(self, now: int) -> int:
         """Take the first item of a queue that is not empty."""
         self._account(now)
-        return self.items.popleft()
+        item = self.items.popleft()
+        self.queued.discard(item)
+        return item
 
     def splice(self, to: Queue, now: int) -> None:
         """Move all items to the tail of another queue, full or not."""

@@ -116,7 +116,11 @@ class Push(_OnQueue):
     def execute(self, actor: Actor, context: Context, now: int) -> int:
         registers = context.registers
         queue = self.all_queues[registers[self.row]]
-        if queue.push(registers[self.item], self.end == FRONT, now):
+        item = registers[self.item]
+        if len(queue.items) < queue.capacity and item in queue.queued:  # it is on a queue already: chains would cross
+            self.machine.fault(T.CORRUPTED, actor, context.pc - 1)
+            return 0
+        if queue.push(item, self.end == FRONT, now):
             return 0
         return self.go_to(self.full, actor, context)
 

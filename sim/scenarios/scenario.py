@@ -18,6 +18,7 @@ from ..knob import Knob, numbers, settings
 from ..machine import Machine
 from ..result import Metric, Replication, Result, Role, measure
 from ..spec import Spec
+from ..verifier import verify
 
 
 class Engine(Protocol):
@@ -47,6 +48,8 @@ class Scenario:
         End of the warm-up, of a first estimate, and of a full replication.
     patches
         Names of the knobs that are patches of the thread.
+    verified
+        True if the tests verify the spec at both ends of every knob; a reader's own scenario is verified when it runs.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Scenario:
     quick_ps: int
     until_ps: int
     replications: int = 5
+    verified: bool = False
 
     def __init__(self, machine: Machine | None = None, changes: Mapping[str, int] | None = None) -> None:
         self.machine = machine if machine is not None else self.default_machine()
@@ -140,6 +144,8 @@ class Scenario:
         ------
         KnobError
             for an unknown knob or a setting out of range.
+        Unsound
+            if the verifier refuses the spec (only asked of scenarios that the tests have not verified).
         RunError
             if a replication ends before its time.
         """
@@ -148,6 +154,8 @@ class Scenario:
         if count < 1:
             raise ValueError("a run has at least one replication")
         chosen = self.settings(**knobs)
+        if not self.verified:
+            verify(self.spec, {**numbers(self.knobs, chosen), "seed": seed, "trace_rows": 0})
         seeds = range(seed, seed + count)
 
         def one(s: int) -> Replication:

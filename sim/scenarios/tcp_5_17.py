@@ -74,6 +74,7 @@ class Tcp517(Scenario):
     name = "tcp-5.17"
     title = "One TCP flow at 100 Gbit/s: who frees what the reader has consumed"
     varies = "the sender's gaps (each up to 2 % of a packet's time longer) and which page lies where at the start"
+    verified = True
     warm_ps = 1_500_000_000
     quick_ps = 2_100_000_000
     until_ps = 3_500_000_000
@@ -157,7 +158,8 @@ class Tcp517(Scenario):
         segments = by_size.least(host.knob("gro_max_segs")).most(1)
         window = host.knob("rcvbuf") // 2
         gap = (mtu + WIRE_OVERHEAD) * 8000 // link
-        reader_cpu = host.knob("reader_cpu")  # 0, 1 and 2: same CPU, same socket, first CPU of the other socket
+        place, far = host.knob("reader_cpu"), self.machine.topology.cores_per_socket
+        reader_cpu = place.is_(1) + place.is_(2) * far  # same CPU 0, next core of the socket, first of the other one
 
         pages = Pages(host, window // payload * pages_per_frame * 2 + 8192, host.knob("page_recycling"))
         skbs = Skbs(host, pages, window // payload + 256, segments * pages_per_frame, host.knob("max_skb_frags"))
