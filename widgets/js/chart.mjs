@@ -31,7 +31,9 @@ function rate(top, width, metric, replications, reported, high) {
   ];
   if (replications > 1) {
     const [a, b] = [x(Math.max(0, metric.low)), x(metric.high)];
-    parts.push(s("path", { d: `M${a},${middle - 6} v12 M${a},${middle} H${b} M${b},${middle - 6} v12`, class: "rp-whisker" }));
+    parts.push(
+      s("path", { d: `M${a},${middle - 6} v12 M${a},${middle} H${b} M${b},${middle - 6} v12`, class: "rp-whisker" }),
+    );
   }
   for (const [number, row] of reported.entries()) {
     const at = x(row.reported);
@@ -56,21 +58,29 @@ function stack(top, width, role, share, profile, palette) {
   ];
   let from = 0;
   // The same order in both arms and on all CPUs: neighbours are of one layer, and two bars can be compared.
-  for (const layer of palette.layers) for (const name of palette.symbols) {
-    if (palette.layer(name) !== layer || !profile[name]) continue;
-    const value = (profile[name] * share) / 100;
-    const [a, b] = [x(from), x(Math.min(100, from + value))];
-    from += value;
-    if (b - a < 0.5) continue;
-    const bar = s("rect", { x: a, y: top + 18, width: b - a, height: BAR, fill: palette.fill(name), class: "rp-part" });
-    bar.append(s("title", null, `${name}: ${format(profile[name])} % of the time that the ${role} CPU is busy`));
-    parts.push(bar);
-    const fits = Math.floor((b - a - 8) / LETTER);
-    if (fits >= name.length || fits >= 12) {
-      const label = fits >= name.length ? name : `${name.slice(0, fits - 1)}…`;
-      parts.push(text(a + 4, top + 18 + BAR / 2 + 4, label, { class: "rp-inside" }));
+  for (const layer of palette.layers)
+    for (const name of palette.symbols) {
+      if (palette.layer(name) !== layer || !profile[name]) continue;
+      const value = (profile[name] * share) / 100;
+      const [a, b] = [x(from), x(Math.min(100, from + value))];
+      from += value;
+      if (b - a < 0.5) continue;
+      const bar = s("rect", {
+        x: a,
+        y: top + 18,
+        width: b - a,
+        height: BAR,
+        fill: palette.fill(name),
+        class: "rp-part",
+      });
+      bar.append(s("title", null, `${name}: ${format(profile[name])} % of the time that the ${role} CPU is busy`));
+      parts.push(bar);
+      const fits = Math.floor((b - a - 8) / LETTER);
+      if (fits >= name.length || fits >= 12) {
+        const label = fits >= name.length ? name : `${name.slice(0, fits - 1)}…`;
+        parts.push(text(a + 4, top + 18 + BAR / 2 + 4, label, { class: "rp-inside" }));
+      }
     }
-  }
   return { parts, height: 18 + BAR + 12 };
 }
 

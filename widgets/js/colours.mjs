@@ -37,7 +37,12 @@ export function palette(symbols, layers, order, prefix) {
     symbols,
     example: (layer) => symbols.find((name) => look[name].layer === layer),
     layer: (name) => look[name].layer,
-    defs: (names) => s("defs", null, names.map((name) => pattern(look[name]))),
+    defs: (names) =>
+      s(
+        "defs",
+        null,
+        names.map((name) => pattern(look[name])),
+      ),
     fill: (name) => `url(#${look[name].id})`,
     swatch: (name) =>
       s(

@@ -60,7 +60,12 @@ function slider(knob, moved) {
     input.value = value;
     take(value);
   });
-  const label = h("label", { for: input.id }, h("code", null, knob.name), unit && h("span", { class: "rp-unit" }, unit));
+  const label = h(
+    "label",
+    { for: input.id },
+    h("code", null, knob.name),
+    unit && h("span", { class: "rp-unit" }, unit),
+  );
   return {
     node: frame(knob, input, label, exact),
     set(value) {

@@ -13,7 +13,8 @@ import { table } from "./table.mjs";
 const ARMS = [0, 1];
 const NAMES = ["Before", "After"];
 
-const change = (a, b) => (a === b ? "none" : a ? `${b >= a ? "+" : "−"}${format(Math.abs((100 * (b - a)) / a))} %` : "no ratio");
+const change = (a, b) =>
+  a === b ? "none" : a ? `${b >= a ? "+" : "−"}${format(Math.abs((100 * (b - a)) / a))} %` : "no ratio";
 
 function render({ model, el }) {
   const sidecar = model.get("sidecar");
@@ -47,8 +48,17 @@ function render({ model, el }) {
   const inert = knobs.filter((k) => !acts.includes(k));
   for (const k of addressed) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
   const group = (title, list, open) =>
-    list.length > 0 && h("details", { class: "rp-more", open }, h("summary", null, title),
-      h("div", { class: "rp-controls" }, list.map((k) => controls[k.name].node)));
+    list.length > 0 &&
+    h(
+      "details",
+      { class: "rp-more", open },
+      h("summary", null, title),
+      h(
+        "div",
+        { class: "rp-controls" },
+        list.map((k) => controls[k.name].node),
+      ),
+    );
 
   function move(changes) {
     Object.assign(values, changes);
@@ -63,8 +73,12 @@ function render({ model, el }) {
 
   const defaults = () => Object.fromEntries(addressed.map((k) => [k.name, k.default]));
   const settings = (sidecar.thread_settings ?? []).map((setting) =>
-    h("button", { type: "button", class: "rp-setting", onclick: () => move({ ...defaults(), ...without(setting.knobs) }) },
-      setting.label));
+    h(
+      "button",
+      { type: "button", class: "rp-setting", onclick: () => move({ ...defaults(), ...without(setting.knobs) }) },
+      setting.label,
+    ),
+  );
   const without = (set) => Object.fromEntries(Object.entries(set).filter(([name]) => name in controls));
 
   // --- what is shown --------------------------------------------------------------------------------
@@ -75,7 +89,8 @@ function render({ model, el }) {
         const now = results[side].knobs[k.name];
         const then = row.knobs?.[k.name] ?? k.default;
         return k.name === arm ? row.knobs?.[arm] === side : String(now) === String(then);
-      }));
+      }),
+    );
   }
 
   // A figure as it is read from both arms; undefined if it compares other settings than these two.
@@ -100,8 +115,12 @@ function render({ model, el }) {
     if (!results[0] || !results[1]) return;
     const reported = ARMS.map(reportedFor);
     const rates = reported.map((rows) => rows.filter((row) => row.metric === headline));
-    const most = Math.max(...ARMS.map((a) => (results[a].replications > 1 ? results[a].metrics[headline].high : results[a].metrics[headline].mean)),
-      ...rates.flat().map((row) => row.reported));
+    const most = Math.max(
+      ...ARMS.map((a) =>
+        results[a].replications > 1 ? results[a].metrics[headline].high : results[a].metrics[headline].mean,
+      ),
+      ...rates.flat().map((row) => row.reported),
+    );
     const high = ticks(most * 1.02).at(-1);
     for (const side of ARMS) {
       const one = { result: results[side], reported: rates[side], words: words(side) };
@@ -123,17 +142,36 @@ function render({ model, el }) {
   function proofs(rows, side) {
     const plain = rows.filter((row) => row.kind !== "profile");
     const profile = rows.filter((row) => row.kind === "profile");
-    return [plain.map((row) => proof(row, side)), profile.length > 0 && h("details", { class: "rp-more" },
-      h("summary", null, `${profile.length} reported shares of the profile`), profile.map((row) => proof(row, side)))]
-      .flat().filter(Boolean);
+    return [
+      plain.map((row) => proof(row, side)),
+      profile.length > 0 &&
+        h(
+          "details",
+          { class: "rp-more" },
+          h("summary", null, `${profile.length} reported shares of the profile`),
+          profile.map((row) => proof(row, side)),
+        ),
+    ]
+      .flat()
+      .filter(Boolean);
   }
 
   function proof(row, side) {
     const now = simulated(row, side);
-    return h("details", { class: `rp-proof rp-role-${row.role}` },
-      h("summary", null, `${row.figure}: reported ${format(row.reported)} ${row.unit}`,
-        now === undefined ? "" : `, here ${format(now)}`, " ", h("span", { class: "rp-role" }, row.role)),
-      h("p", null, h("a", { href: row.url }, row.source.replace(`, ${row.url}`, ""))), row.note ? h("p", null, row.note) : "");
+    return h(
+      "details",
+      { class: `rp-proof rp-role-${row.role}` },
+      h(
+        "summary",
+        null,
+        `${row.figure}: reported ${format(row.reported)} ${row.unit}`,
+        now === undefined ? "" : `, here ${format(now)}`,
+        " ",
+        h("span", { class: "rp-role" }, row.role),
+      ),
+      h("p", null, h("a", { href: row.url }, row.source.replace(`, ${row.url}`, ""))),
+      row.note ? h("p", null, row.note) : "",
+    );
   }
 
   const metricRows = () =>
@@ -141,7 +179,8 @@ function render({ model, el }) {
       const [a, b] = ARMS.map((side) => results[side].metrics[m.name]);
       return [`${m.name}${m.unit ? `, ${m.unit}` : ""}`, interval(a), interval(b), change(a.mean, b.mean)];
     });
-  const metricTable = () => table("Both arms in numbers: mean and 95 % interval", ["metric", ...NAMES, "change"], metricRows());
+  const metricTable = () =>
+    table("Both arms in numbers: mean and 95 % interval", ["metric", ...NAMES, "change"], metricRows());
 
   function profileTable() {
     const share = (role, side, name) => results[side].profile[role][name] ?? 0;
@@ -150,22 +189,30 @@ function render({ model, el }) {
       .filter(({ parts }) => Math.max(...parts) >= 0.05)
       .sort((a, b) => Math.max(...b.parts) - Math.max(...a.parts));
     const columns = roles.flatMap((role) => NAMES.map((n) => `${role}, ${n.toLowerCase()}`));
-    return table("CPU time by kernel symbol, % of the time that the CPU is busy", ["symbol", "layer", ...columns],
-      rows.map(({ name, parts }) => [[colours.swatch(name), " ", h("code", null, name)], colours.layer(name),
-        ...parts.map((v) => (v < 0.005 ? "0" : format(v)))]));
+    return table(
+      "CPU time by kernel symbol, % of the time that the CPU is busy",
+      ["symbol", "layer", ...columns],
+      rows.map(({ name, parts }) => [
+        [colours.swatch(name), " ", h("code", null, name)],
+        colours.layer(name),
+        ...parts.map((v) => (v < 0.005 ? "0" : format(v))),
+      ]),
+    );
   }
 
   // --- what leaves ----------------------------------------------------------------------------------
   const commands = () =>
-    ARMS.map((side) => command(sidecar.scenario, sidecar.knobs, { ...values, [arm]: side }, values.seed,
-      model.get("replications"))).join("\n");
+    ARMS.map((side) =>
+      command(sidecar.scenario, sidecar.knobs, { ...values, [arm]: side }, values.seed, model.get("replications")),
+    ).join("\n");
 
   function csvRows() {
     const rows = [["arm", "kind", "cpu", "name", "mean", "low", "high", "unit"]];
     for (const side of ARMS) {
       const r = results[side];
       const name = `${arm}=${side}`;
-      for (const [k, m] of Object.entries(r.metrics)) rows.push([name, "metric", "", k, m.mean, m.low, m.high, m.unit]);
+      for (const [k, m] of Object.entries(r.metrics))
+        rows.push([name, "metric", "", k, m.mean, m.low, m.high, m.unit]);
       for (const role of roles) {
         rows.push([name, "cpu", role, "busy", r.cpu[role], "", "", "%"]);
         for (const [k, v] of Object.entries(r.profile[role])) rows.push([name, "profile", role, k, v, "", "", "%"]);
@@ -177,35 +224,77 @@ function render({ model, el }) {
   }
 
   const button = (label, onclick) => h("button", { type: "button", onclick }, label);
-  const actions = h("div", { class: "rp-actions" },
+  const actions = h(
+    "div",
+    { class: "rp-actions" },
     button("Reset", () => move(defaults())),
     button("Copy as a command", async () => {
       said.textContent = (await copy(commands())) ? "Copied." : "The browser refused: copy the command below.";
       shown.open = true;
     }),
     button("Download CSV", () => results[0] && download(`${sidecar.scenario}.csv`, "text/csv", csv(csvRows()))),
-    said);
-  const shown = h("details", { class: "rp-more" }, h("summary", null, "The same run as a command"), h("pre", { tabindex: "0" }, commandText));
+    said,
+  );
+  const shown = h(
+    "details",
+    { class: "rp-more" },
+    h("summary", null, "The same run as a command"),
+    h("pre", { tabindex: "0" }, commandText),
+  );
 
   // --- the whole ------------------------------------------------------------------------------------
   const title = uid("title");
   el.classList.add("rp");
-  el.append(h("section", { class: "rp-lab", "aria-labelledby": title },
-    s("svg", { width: 0, height: 0, class: "rp-defs", "aria-hidden": "true" }, colours.defs(sidecar.symbols)),
-    h("p", { id: title, class: "rp-title" }, `Receive-path lab: ${sidecar.scenario}, `, h("code", null, arm)),
-    settings.length > 0 && h("div", { class: "rp-settings", role: "group", "aria-label": "Settings of the thread" }, "As in the thread:", settings),
-    h("div", { class: "rp-controls" }, inSight.map((k) => controls[k.name].node)),
-    group("More switches, and the seed", [...acts.filter((k) => !inSight.includes(k)), seedKnob]),
-    group("Switches that do nothing here, and why", inert),
-    h("div", { class: "rp-arms" }, ARMS.map((side) => h("div", { class: "rp-arm" },
-      h("p", { class: "rp-arm-title" }, `${NAMES[side]} `, h("code", null, `${arm}=${side}`)), pictures[side], evidence[side]))),
-    h("ul", { class: "rp-legend", "aria-label": "Layers of the receive path" },
-      colours.layers.map((name) => h("li", null, colours.swatch(colours.example(name)), " ", name))),
-    summary, mark, actions, shown,
-    h("details", { class: "rp-more", open: true }, h("summary", null, "All numbers"), numbers)));
+  el.append(
+    h(
+      "section",
+      { class: "rp-lab", "aria-labelledby": title },
+      s("svg", { width: 0, height: 0, class: "rp-defs", "aria-hidden": "true" }, colours.defs(sidecar.symbols)),
+      h("p", { id: title, class: "rp-title" }, `Receive-path lab: ${sidecar.scenario}, `, h("code", null, arm)),
+      settings.length > 0 &&
+        h(
+          "div",
+          { class: "rp-settings", role: "group", "aria-label": "Settings of the thread" },
+          "As in the thread:",
+          settings,
+        ),
+      h(
+        "div",
+        { class: "rp-controls" },
+        inSight.map((k) => controls[k.name].node),
+      ),
+      group("More switches, and the seed", [...acts.filter((k) => !inSight.includes(k)), seedKnob]),
+      group("Switches that do nothing here, and why", inert),
+      h(
+        "div",
+        { class: "rp-arms" },
+        ARMS.map((side) =>
+          h(
+            "div",
+            { class: "rp-arm" },
+            h("p", { class: "rp-arm-title" }, `${NAMES[side]} `, h("code", null, `${arm}=${side}`)),
+            pictures[side],
+            evidence[side],
+          ),
+        ),
+      ),
+      h(
+        "ul",
+        { class: "rp-legend", "aria-label": "Layers of the receive path" },
+        colours.layers.map((name) => h("li", null, colours.swatch(colours.example(name)), " ", name)),
+      ),
+      summary,
+      mark,
+      actions,
+      shown,
+      h("details", { class: "rp-more", open: true }, h("summary", null, "All numbers"), numbers),
+    ),
+  );
 
   const runs = createRuns({
-    model, sidecar, arm,
+    model,
+    sidecar,
+    arm,
     show(next, done) {
       results = next;
       settled = done;

@@ -89,7 +89,14 @@ export function combine(samples, sidecar, about) {
   const metrics = {};
   for (const { name, unit } of sidecar.metrics) {
     const resolution = Math.max(...samples.map((x) => x.resolution[name]));
-    metrics[name] = { ...estimate(samples.map((x) => x.metrics[name]), resolution, sidecar.student_t), unit };
+    metrics[name] = {
+      ...estimate(
+        samples.map((x) => x.metrics[name]),
+        resolution,
+        sidecar.student_t,
+      ),
+      unit,
+    };
   }
   const cpu = {};
   const profile = {};
@@ -100,7 +107,13 @@ export function combine(samples, sidecar, about) {
     profile[role] = Object.fromEntries(shares.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)));
   }
   return {
-    scenario: sidecar.scenario, ...about, replications: samples.length, engine: "page",
-    engine_hash: sidecar.engine_hash, metrics, cpu, profile,
+    scenario: sidecar.scenario,
+    ...about,
+    replications: samples.length,
+    engine: "page",
+    engine_hash: sidecar.engine_hash,
+    metrics,
+    cpu,
+    profile,
   };
 }

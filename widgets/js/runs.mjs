@@ -38,10 +38,19 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   };
   const about = (side) => ({ knobs: knobsOf(side), seed: values.seed });
 
-  const jobOf = (side, seed, warm, until, isQuick) => ({ arm: side, values: knobsOf(side), seed, warm, until, quick: isQuick });
+  const jobOf = (side, seed, warm, until, isQuick) => ({
+    arm: side,
+    values: knobsOf(side),
+    seed,
+    warm,
+    until,
+    quick: isQuick,
+  });
   const first = (side) => [jobOf(side, values.seed, sidecar.quick_warm_ps, sidecar.quick_until_ps, true)];
   const rest = (side) =>
-    Array.from({ length: replications }, (_, i) => jobOf(side, values.seed + i, sidecar.warm_ps, sidecar.until_ps, false));
+    Array.from({ length: replications }, (_, i) =>
+      jobOf(side, values.seed + i, sidecar.warm_ps, sidecar.until_ps, false),
+    );
 
   // Shows what is there: full replications where both arms have some, else the first picture.
   function update() {
@@ -53,12 +62,16 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     const done = least === replications;
     if (least) answeredBy = here();
     shown = true;
-    show([0, 1].map((side) => combine(sets[side], sidecar, about(side))), done);
+    show(
+      [0, 1].map((side) => combine(sets[side], sidecar, about(side))),
+      done,
+    );
   }
 
   function heard(message) {
     if (message.kind === "host") main ||= !message.worker;
-    if (message.kind === "failed" && message.ticket === 0) failed(`the engine did not start (${message.reason})`, !shown);
+    if (message.kind === "failed" && message.ticket === 0)
+      failed(`the engine did not start (${message.reason})`, !shown);
     if (message.ticket !== ticket) return;
     if (message.kind === "failed") failed(message.reason, false);
     if (message.kind !== "sample") return;
@@ -106,7 +119,9 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     const answer = model.get("answer");
     if (!answer?.arms || !values) return;
     owed = false;
-    const same = answer.seed === values.seed && Object.entries(knobsOf(0)).every(([k, v]) => k === arm || String(answer.knobs[k]) === String(v));
+    const same =
+      answer.seed === values.seed &&
+      Object.entries(knobsOf(0)).every(([k, v]) => k === arm || String(answer.knobs[k]) === String(v));
     if (!same) return live ? tell() : undefined;
     live = true;
     silent = false;

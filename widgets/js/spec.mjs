@@ -12,7 +12,8 @@ export const word = (knob, value) =>
 export function withKnobs(image, sidecar, values, seed) {
   const out = image.slice();
   for (const knob of sidecar.knobs) {
-    if (knob.word !== undefined && knob.word !== null && knob.name in values) out[knob.word] = word(knob, values[knob.name]);
+    if (knob.word !== undefined && knob.word !== null && knob.name in values)
+      out[knob.word] = word(knob, values[knob.name]);
   }
   out[sidecar.seed_word] = BigInt(seed);
   return out;

@@ -10,12 +10,24 @@ export function table(caption, columns, rows) {
       "table",
       { class: "rp-table" },
       h("caption", null, caption),
-      h("thead", null, h("tr", null, columns.map((name) => h("th", { scope: "col" }, name)))),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          columns.map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
       h(
         "tbody",
         null,
         rows.map((row) =>
-          h("tr", null, row.map((cell, at) => (at ? h("td", null, cell) : h("th", { scope: "row" }, cell)))),
+          h(
+            "tr",
+            null,
+            row.map((cell, at) => (at ? h("td", null, cell) : h("th", { scope: "row" }, cell))),
+          ),
         ),
       ),
     ),
