@@ -47,7 +47,8 @@ class Reading:
     """How a figure is read from a replication: offset + scale * term / over.
 
     A term is ``metric:NAME``, ``cpu:ROLE`` (busy share, percent; ``*`` is the mean of all CPUs) or
-    ``profile:ROLE:SYMBOL+SYMBOL`` (share of the role's busy time, percent; a symbol that did not run counts 0).
+    ``profile:ROLE:SYMBOL+SYMBOL`` (share of the role's busy time, percent; a symbol that did not run counts 0; ``*``
+    is the busy time of all CPUs, as a profile of the whole system has it).
     """
 
     term: str
@@ -81,12 +82,16 @@ def _term(replication: Replication, term: str) -> float:
         if kind == "metric":
             return replication.metrics[name]
         if kind == "cpu":
-            shares = replication.cpu.values()
-            return sum(shares) / len(shares) if name == "*" else replication.cpu[name]
+            every = replication.cpu.values()
+            return sum(every) / len(every) if name == "*" else replication.cpu[name]
         if kind == "profile":
             role, _, symbols = name.partition(":")
-            profile = replication.profile[role]
-            return sum(profile.get(symbol, 0.0) for symbol in symbols.split("+"))
+            shares = replication.cpu if role == "*" else {role: 1.0}
+            busy = sum(shares.values()) or 1.0
+            return sum(
+                share / busy * replication.profile[r].get(symbol, 0.0)
+                for r, share in shares.items() for symbol in symbols.split("+")
+            )
     except KeyError as error:
         raise FigureError(f"{term}: the run has no {error.args[0]!r}") from None
     raise FigureError(f"{term!r} is no term: metric:NAME, cpu:ROLE or profile:ROLE:SYMBOL+SYMBOL")
@@ -163,7 +168,7 @@ class Figure:
         kind, _, name = reading.term.partition(":")
         plain = self.before is None and reading == Reading(reading.term)  # neither scaled nor a quotient
         symbols = reading.symbols
-        single = plain and len(symbols) == 1
+        single = plain and len(symbols) == 1 and not name.startswith("*")
         cpu = name if plain and kind == "cpu" else name.partition(":")[0] if single else None
         return {
             "thread": self.thread,
