@@ -1,8 +1,7 @@
 """A program that reads a packet ring: it copies each frame, hands it back, and polls when it finds none.
 
-As bench_rollover of the kerneltools does it: 1,514 bytes of each frame whatever the packet's length, at most a
-ring of frames between two calls of ``poll()``, which looks at the ring under the lock and then lets pending
-softirqs run.
+As bench_rollover (github.com/wdebruij/kerneltools, tests/bench_rollover.c at 2488a97ad613) does it: 1,514 bytes of
+each frame whatever the packet's length, at most a ring of frames between two calls of ``poll()``.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from .packet import PacketSockets
 from .registers import BUDGET, FLOW, INDEX, K, LEFT, M, N, SKB
 
 COPIED_BYTES: Final = 1514  # ETH_FRAME_LEN
+FORK_PS: Final = 1_000_000_000  # assumed; the trap does not depend on it, once softirqs run before the readers
 PAUSE_PS: Final = 150_000_000  # usleep(100) and the default timer slack of 50 us
 
 
@@ -26,10 +26,15 @@ class RingReaders:
     ----------
     pause_frames
         After so many frames the program sleeps in ``usleep(100)``; 0 for never.
+    late
+        1 if packets come in for a while before the first read: the program makes all sockets, then forks the readers.
     """
 
-    def __init__(self, host: Host, sockets: PacketSockets, softirqs: InlineSoftirqs, *, pause_frames: Value) -> None:
-        self.host, self.sockets, self.softirqs, self.pause_frames = host, sockets, softirqs, pause_frames
+    def __init__(
+        self, host: Host, sockets: PacketSockets, softirqs: InlineSoftirqs, *, pause_frames: Value, late: Value
+    ) -> None:
+        self.host, self.sockets, self.softirqs = host, sockets, softirqs
+        self.pause_frames, self.late = pause_frames, late
         self._read()
         self._poll()
         host.spec.spawn_threads("bench_rollover", "reader", sockets.sockets, mod=sockets.sockets)
@@ -37,8 +42,11 @@ class RingReaders:
 
     def _read(self) -> None:
         host, p, sockets = self.host, self.host.program, self.sockets
-        with p.symbol("reader"):
+        with p.symbol("sys_clone"):
             p.label("reader")
+            with p.where(self.late, "late"):
+                p.work(FORK_PS)
+        with p.symbol("reader"):
             p.set(FLOW, INDEX)
             p.set(LEFT, 0)
             p.alu(SKB, FLOW, "*", sockets.ring_frames)
@@ -69,7 +77,11 @@ class RingReaders:
             p.count("polls")
 
     def _poll(self) -> None:
-        """``packet_poll``: readable if the frame filled last still belongs to the program. K says so."""
+        """``packet_poll``: readable if the frame filled last still belongs to the program. K says so.
+
+        It takes two locks with bottom halves off, the receive queue's and the write queue's; pending softirqs run
+        when each is released, after the program's fate is decided. A wake-up meanwhile makes ``poll()`` ask again.
+        """
         p, sockets = self.host.program, self.sockets
         with p.symbol("packet_poll"):
             p.label("packet_poll")
@@ -87,6 +99,9 @@ class RingReaders:
             p.read(sockets.frames, "tp_status", K)
             p.load(K, sockets.status, "user", K)
             p.unlock(sockets.slock, FLOW)
+            self.softirqs.enable()
+            with p.symbol("_raw_spin_lock_bh (packet_poll)"):  # the write queue's lock, which nobody else wants
+                p.work(self.host.cost("hit_ps") + self.host.cost("atomic_ps"))
             self.softirqs.enable()
             with p.when(sockets.pressure):
                 p.read(sockets.struct, "pressure", FLOW)

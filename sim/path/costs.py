@@ -67,8 +67,8 @@ COSTS: Final = {
         _cost("tpacket_rcv_ps", 40_000, f"{_ASSUMED}: filter, lengths, time stamp, the frame's header; no lock, no "
               "copy", 20_000, 80_000),
         _cost("memcpy_erms_ps", 14_000, f"{_ASSUMED}: start of a rep movsb, about 35 cycles", 8_000, 25_000),
-        _cost("reader_frame_ps", 5_000, f"{_ASSUMED}: a round of the program's loop without its copy and lines",
-              2_000, 15_000),
+        _cost("reader_frame_ps", 20_000, f"{_ASSUMED}: a round of the program's loop without its copy and lines, and a "
+              "page walk: the ring's pages are as many as the second-level TLB holds", 5_000, 60_000),
         _cost("page_pool_ps", 5_400, "Jesper Dangaard Brouer, xdp-project page_pool07: recycle in softirq, 19 cycles"),
         _cost("page_pool_ring_ps", 15_100, "Jesper Dangaard Brouer, xdp-project page_pool07: by ptr_ring, 54 cycles"),
         _cost("split_buffer_ps", 0, f"{_ASSUMED}; fitted below", 0, 60_000),

@@ -24,13 +24,15 @@ class InlineSoftirqs:
     """Writes a NIC's interrupt and poll loop, the timer ticks, and ``local_bh_enable`` for threads.
 
     The NIC's interrupt must be the spec's first vector (the one that no waiting ksoftirqd holds back), so the NIC
-    is declared before anything else that has one. ``inline_passes`` counts passes that a tick or a program began.
+    is declared before anything else that has one. ``inline_passes`` counts passes that a tick or a program began,
+    ``softirq_ps`` and ``ksoftirqd_ps`` add up the time of all passes and of ksoftirqd's.
     """
 
     def __init__(self, host: Host, nic: RssNic) -> None:
         self.host, self.nic = host, nic
         self.table = host.spec.table(
-            "softirq", host.cpu, since=Integer(0, 1 << 53), pending=Integer(0, 1), no_irq=Integer(0, 1)
+            "softirq", host.cpu, since=Integer(0, 1 << 53), pending=Integer(0, 1), no_irq=Integer(0, 1),
+            ksoftirqd=Integer(0, 1),
         )
 
     def write_poll(self, receive: str) -> None:
@@ -50,7 +52,11 @@ class InlineSoftirqs:
         with p.symbol("__do_softirq"):
             p.label("net_rx_action")  # as ksoftirqd enters it
             p.count("ksoftirqd_passes")
+            p.store(table, "ksoftirqd", 1, CPU)
+            p.jump("__do_softirq.begin")
             p.label("__do_softirq")
+            p.store(table, "ksoftirqd", 0, CPU)
+            p.label("__do_softirq.begin")
             p.load(RXQ, nic.by_cpu, "rxq", CPU)
             p.branch(RXQ, ">=", 0, "net_rx_action.queue")
             p.end()
@@ -72,6 +78,7 @@ class InlineSoftirqs:
             p.load(M, table, "since", CPU)
             p.alu(N, N, "-", M)
             p.branch(N, "<", MAX_SOFTIRQ_PS, "net_rx_action.pass")
+            p.call("softirq_time")
             p.store(table, "pending", 1, CPU)
             p.raise_(nic.poll)  # wakeup_softirqd()
             p.end()
@@ -83,7 +90,18 @@ class InlineSoftirqs:
             p.store(nic.napi, "irq_on", 0, RXQ)
             p.raise_(nic.interrupt, nic.coalesce_ps)
             p.label("napi_complete.out")
+            p.call("softirq_time")
             p.end()
+            p.label("softirq_time")
+            p.now(N)
+            p.load(M, table, "since", CPU)
+            p.alu(N, N, "-", M)
+            p.count("softirq_ps", N)
+            p.load(M, table, "ksoftirqd", CPU)
+            p.branch(M, "==", 0, "softirq_time.out")
+            p.count("ksoftirqd_ps", N)
+            p.label("softirq_time.out")
+            p.ret()
 
     def enable(self) -> None:
         """Write: a thread enables bottom halves; what is pending runs now, before the thread goes on. Uses N."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import fitted, machine
+from ..expression import Value
 from ..knob import Knob
 from ..machine import Machine
 from ..path.capture import RingReaders
@@ -22,6 +23,9 @@ from .scenario import Scenario
 
 CPUS = 8  # the thread: eight sockets, each reader pinned to a CPU that receives one NIC interrupt
 NIC_RING_FRAMES = 1024  # mlx4_en's default
+
+MODERATION = (400_000, 450_000, 128)  # mlx4_en: packets/s of a ring where it begins and ends, us at its end
+SMALL_BYTES = 256  # MLX4_EN_AVG_PKT_SMALL: up to this average length the interrupt never waits
 
 _READ = ("stat:read",)
 _PACKETS = ("stat:packets",)
@@ -51,14 +55,21 @@ class PacketRollover(Scenario):
         Knob("slice_ms", 12, "ksoftirqd and the reader of a CPU take turns of this length when neither sleeps.",
              1, 24, 1, "ms", kernel="CFS: sched_latency 6 ms * (1 + log2 of 8 CPUs), halved for two tasks",
              shows_with=(("start", "full"), ("pressure", 0))),
+        Knob("packages", 1, "Processor packages over which the eight CPUs lie. The program takes CPUs 0 to 7; whether a "
+             "host with two of 12 cores numbers one package first or takes turns, the thread does not say.",
+             1, 2, 1, "packages", shows_with=(("start", "full"), ("pressure", 0))),
         Knob("pause_frames", 0, "bench_rollover's option -l: after so many frames the reader sleeps 100 us. 0 is off. "
              "The thread does not give the command.", 0, 1000, 1, "frames"),
         Knob("softirq_packet_ns", fitted.knob("packet-rollover", "softirq_packet_ps", 700_000) // 1000,
              "Driver, GRO, netfilter and the drop: a packet's softirq time without the packet socket.",
              100, 2000, 10, "ns"),
-        Knob("packet_bytes", 60, "Length of a packet. The thread does not say.", 60, 1514, 2, "bytes"),
-        Knob("coalesce_us", 0, "The NIC's interrupt waits so long after a packet.", 0, 100, 1, "us",
-             kernel="mlx4_en's adaptive moderation programs 0 for packets of 256 bytes and less"),
+        Knob("packet_bytes", 300, "Length of a packet. The thread does not say; its profile shows so few interrupts that "
+             "the NIC must have moderated them, which its driver does for packets above 256 bytes only.",
+             60, 1514, 2, "bytes"),
+        Knob("adaptive_moderation", 1, "The driver sets how long the NIC's interrupt waits by rate and size of packets.",
+             kernel="mlx4_en: ethtool adaptive-rx, default on"),
+        Knob("coalesce_us", 16, "The NIC's interrupt waits so long after a packet, if moderation is not adaptive.",
+             0, 200, 1, "us", kernel="mlx4_en: 16 us, 44 packets", shows_with=(("adaptive_moderation", 0),)),
         Knob("rps_cpus", 0, "CPUs that RPS spreads packets over.", 0, 255, 1, "mask", effect="refused",
              why="the message says that RPS and RFS are disabled; a hop would change the CPU, and with it the socket",
              kernel="/sys/class/net/DEV/queues/rx-N/rps_cpus, default 0"),
@@ -93,6 +104,9 @@ class PacketRollover(Scenario):
         Metric("wakeups_per_s", "1/s", ("stat:wakeups",), scale=1e12),
         Metric("polls_per_s", "1/s", ("stat:polls",), scale=1e12),
         Metric("ksoftirqd_passes_per_s", "1/s", ("stat:ksoftirqd_passes",), scale=1e12),
+        Metric("ksoftirqd_share", "%", ("stat:ksoftirqd_ps",), ("stat:softirq_ps",), 100.0,
+               "softirq time that ksoftirqd spends; the rest runs at the exit of interrupts and inside poll()",
+               events=("stat:ksoftirqd_passes",)),
         Metric("nic_ring_length", "packets", ("queue:ring",), doc="mean packets in the NIC's rings"),
     )
 
@@ -103,13 +117,16 @@ class PacketRollover(Scenario):
     def compose(self, spec: Spec) -> Sequence[Role]:
         """Write the path for the group."""
         knob = spec.values.knob
+        # CPUs 0 to 7 in one package or spread over two: a host's numbering decides, and the thread does not say
         host = Host(
             spec, self.machine, slices(knob("slice_ms") * 1_000_000_000),
             {**fitted.constants(self.name), **self.changes},
         )
+        spec.cost(sockets=knob("packages"), cores_per_socket=CPUS // knob("packages"))
         flows = spec.domain("flow", CPUS)
         nic = RssNic(
-            host, flows, queues=CPUS, ring_frames=NIC_RING_FRAMES, coalesce_ps=knob("coalesce_us") * 1_000_000
+            host, flows, queues=CPUS, ring_frames=NIC_RING_FRAMES,
+            coalesce_ps=knob("adaptive_moderation").choose(adaptive_ps(host), knob("coalesce_us") * 1_000_000),
         )
         softirqs = InlineSoftirqs(host, nic)
         sockets = PacketSockets(
@@ -128,8 +145,16 @@ class PacketRollover(Scenario):
             p.work(host.cost("slab_free_ps"))
             p.ret()
         sockets.write_receive()
-        RingReaders(host, sockets, softirqs, pause_frames=knob("pause_frames"))
+        RingReaders(host, sockets, softirqs, pause_frames=knob("pause_frames"), late=knob("start"))
         softirqs.write_ticks()  # after the readers' timers, which wake agents by number
         nic.write_wire()
         PoissonSource(host, nic, 1_000_000_000 * CPUS // knob("load_kpps"))
         return [Role(f"cpu{i}", host.value(i).row, "a CPU with an interrupt and a reader") for i in range(CPUS)]
+
+
+def adaptive_ps(host: Host) -> Value:
+    """How long mlx4_en lets an interrupt wait, ps: nothing for small packets, else by the rate of a ring."""
+    begin, end, longest_us = MODERATION
+    rate = host.knob("load_kpps") * 1000 // CPUS
+    us = (rate - begin).most(0).least(end - begin) * longest_us // (end - begin)
+    return us * host.knob("packet_bytes").above(SMALL_BYTES) * 1_000_000
