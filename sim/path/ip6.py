@@ -21,13 +21,16 @@ class Ip6:
     ----------
     early_demux
         1 if UDP is asked for the socket before the route is looked up.
+    local_in
+        A subroutine called for packets to this host before their protocol: netfilter's hook.
     cookie
         1 if a cached route is checked with the serial number kept beside it; 0 checks with the number 0, which no
         IPv6 route has.
     """
 
     def __init__(
-        self, host: Host, skbs: LinearSkbs, udp: UdpSockets, routes: Routes6, *, early_demux: Number, cookie: Number = 1
+        self, host: Host, skbs: LinearSkbs, udp: UdpSockets, routes: Routes6, *, early_demux: Number,
+        cookie: Number = 1, local_in: str | None = None,
     ) -> None:
         self.host, self.skbs, self.udp, self.routes = host, skbs, udp, routes
         self.cookie: Value = host.value(cookie)
@@ -55,7 +58,8 @@ class Ip6:
             with p.where(routes.caught, "policy rules"):
                 p.load(N, routes.state, "caught", SKB)
                 p.count("wrong_deliveries", N)  # routes.caught packets get here only by a cached route
-            p.call("ip6t_do_table")
+            if local_in is not None:
+                p.call(local_in)
             p.jump("udpv6_rcv")
 
     def _cached_route(self) -> None:

@@ -12,7 +12,7 @@ from ..expression import Number, Value
 from ..spec import Domain, Integer, Reference
 from .host import Host
 from .linear import LinearSkbs
-from .registers import BUDGET, CPU, FLOW, N, OTHER, SKB, SLOT
+from .registers import BUDGET, CPU, FLOW, OTHER, SKB, SLOT, N
 
 WEIGHT_P = 64  # packets of one poll of a backlog, then others get their turn
 
@@ -28,20 +28,23 @@ class Softnet:
         Readers sit on CPUs 0 to so many - 1 in turn: flow f's on f modulo this (what RFS has learnt).
     kind
         Kind of the queue's lock, TICKET or QUEUED.
+    max_backlog
+        Packets that a CPU's queue holds (``netdev_max_backlog``); without it none is dropped.
     """
 
     def __init__(
         self, host: Host, skbs: LinearSkbs, flows: Domain, *, rps: Value, rfs: Value, reader_cpus: Number,
-        kind: Number = TICKET,
+        kind: Number = TICKET, max_backlog: Number | None = None,
     ) -> None:
         self.host, self.skbs = host, skbs
+        self.drops = max_backlog is not None
         self.rps, self.rfs = rps, rfs
         self.hop: Value = rps.most(rfs)
         spec = host.spec
         # the lock and the queue lie on one line, the list of interrupts on one that only its CPU touches
         self.lines = spec.struct("softnet_data", host.cpu, {"input_pkt_queue": 0, "rps_ipi_list": 1}, 2)
         self.lock = spec.spinlocks("input_pkt_queue.lock", self.lines, "input_pkt_queue", kind)
-        self.queue = spec.queue("input_pkt_queue", host.cpu, skbs.skb)
+        self.queue = spec.queue("input_pkt_queue", host.cpu, skbs.skb, 1 << 30 if max_backlog is None else max_backlog)
         self.taken = spec.queue("process_queue", host.cpu, skbs.skb)
         napi = spec.domain("backlog napi", host.cpu.count)
         self.napi = spec.table("backlog napi", napi, cpu=Reference(host.cpu, none=False), ipi=Integer(0, 1))
@@ -76,7 +79,7 @@ class Softnet:
                 p.load(OTHER, self.flow, "by_hash", FLOW)
         with p.symbol("enqueue_to_backlog"):
             host.lock(self.lock, OTHER)
-            p.push(self.queue, SKB, OTHER)
+            p.push(self.queue, SKB, OTHER, full="enqueue_to_backlog.drop" if self.drops else None)
             p.count("rps_packets")
             p.pop(self.idle, SLOT, OTHER, empty="enqueue_to_backlog.out")
             p.branch(OTHER, "==", CPU, "enqueue_to_backlog.here")
@@ -88,6 +91,12 @@ class Softnet:
             p.label("enqueue_to_backlog.out")
             p.unlock(self.lock, OTHER)
             p.ret()
+            if self.drops:
+                p.label("enqueue_to_backlog.drop")
+                p.unlock(self.lock, OTHER)
+                p.count("backlog_drops")
+                self.skbs.free()
+                p.ret()
 
     def _send_interrupts(self) -> None:
         host, p = self.host, self.host.program

@@ -30,7 +30,7 @@ SHORT_CHAIN: Final = 10  # a longer chain of one port is left for the table of a
 
 
 class UdpSockets:
-    """Sockets of one port: writes ``__udp6_lib_lookup`` (flow in FLOW, socket to SOCK) and ``udpv6_rcv``.
+    """Sockets of one port; `write` gives ``__udp6_lib_lookup`` (FLOW to SOCK), early demux and ``udpv6_rcv``.
 
     Parameters
     ----------
@@ -77,9 +77,16 @@ class UdpSockets:
         spec.init(self.by_flow, "sock", 0, mod=self.sockets)
         spec.init(self.state, "sock", -1)
 
+    def write(self, *, match_any: Number = 0, bound: Number = 1, rx_dst_set: Number = 0) -> None:
+        """Write all subroutines of UDP; see each for its switches."""
+        self._write_lookup(self.host.value(bound))
+        self._write_early_demux(self.host.value(match_any), self.host.value(bound))
+        self._write_orphan()
+        self._write_rcv(self.host.value(rx_dst_set))
+
     # -- look-up ------------------------------------------------------------------------------------------
 
-    def write_lookup(self, bound: Number = 1) -> None:
+    def _write_lookup(self, bound: Value) -> None:
         """Write ``__udp6_lib_lookup``; with `bound` 0 nobody has the port (packets that only pass through)."""
         host, p = self.host, self.host.program
         with p.symbol("__udp6_lib_lookup"):
@@ -89,7 +96,7 @@ class UdpSockets:
             p.read(self.hash, "hash")
             p.set(SOCK, -1)
             p.work(self.lookup_ps - self.hash_ps)
-            with p.where(host.value(bound), "bound"):
+            with p.where(bound, "bound"):
                 with p.where(self.sockets.above(SHORT_CHAIN), "long chain"):
                     p.read(self.hash, "hash2")
                 p.set(K, self.sockets)
@@ -129,7 +136,7 @@ class UdpSockets:
 
     # -- early demux --------------------------------------------------------------------------------------
 
-    def write_early_demux(self, *, match_any: Value, bound: Number = 1) -> None:
+    def _write_early_demux(self, match_any: Value, bound: Value) -> None:
         """Write ``udp_v6_early_demux``: the socket of SKB to its state and to SOCK, with a reference; -1 if none.
 
         With `match_any` (the version first posted) the full look-up is made and any socket is taken. Without it only
@@ -162,7 +169,7 @@ class UdpSockets:
             p.label("udp_v6_early_demux.none")
             p.ret()
 
-    def write_orphan(self) -> None:
+    def _write_orphan(self) -> None:
         """Write ``skb_orphan``: SKB lets go of the socket that early demux gave it, if it did."""
         p = self.host.program
         with p.symbol("sock_efree"):
@@ -175,7 +182,7 @@ class UdpSockets:
 
     # -- delivery -----------------------------------------------------------------------------------------
 
-    def write_rcv(self, rx_dst_set: Number = 0) -> None:
+    def _write_rcv(self, rx_dst_set: Value) -> None:
         """Write ``udpv6_rcv``: SKB to its socket, or dropped. With `rx_dst_set` a demuxed packet leaves its route."""
         host, p = self.host, self.host.program
         with p.symbol("__udp6_lib_rcv"):
@@ -187,7 +194,7 @@ class UdpSockets:
             p.branch(SOCK, "<", 0, "udpv6_rcv.none")
             p.jump("udpv6_queue_rcv_skb")
             p.label("udpv6_rcv.known")
-            with p.where(host.value(rx_dst_set), "rx_dst_set"), p.symbol("udp6_sk_rx_dst_set"):
+            with p.where(rx_dst_set, "rx_dst_set"), p.symbol("udp6_sk_rx_dst_set"):
                 p.read(self.struct, "sk_rx_dst", SOCK)
                 p.load(N, self.table, "rx_dst", SOCK)
                 p.branch(N, "!=", 0, "udpv6_queue_rcv_skb")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from .. import fitted, machine
 from ..expression import Value
@@ -56,11 +57,12 @@ class UdpV6EarlyDemux(Scenario):
     quick_ps = 90_000_000_000
     until_ps = 230_000_000_000
     patches = ("udp_early_demux", "match_any", "rx_dst_set", "rx_dst_cookie")
-    knobs = (
+    verified = True
+    knobs: tuple[Knob, ...] = (
         Knob("udp_early_demux", 1, "The patch, and its later sysctl: UDP finds the socket before the route is looked "
              "up.", kernel="net.ipv4.udp_early_demux, default 1; both since 4.12"),
-        Knob("match_any", 0, "As first posted: the full look-up is made and any socket is taken, with a reference. Off: "
-             "only the first socket of the chain, only if both ends match.",
+        Knob("match_any", 0, "As first posted: the full look-up is made and any socket is taken, with a reference. "
+             "Off: only the first socket of the chain, only if both ends match.",
              kernel="restricted to matching sockets by 0bd84065b19b, also 4.12"),
         Knob("rx_dst_set", 0, "A socket found by early demux keeps the packet's route for the next one.",
              kernel="since 4.13; 4.12 reads sk_rx_dst of UDPv6 but nothing sets it"),
@@ -69,19 +71,19 @@ class UdpV6EarlyDemux(Scenario):
         Knob("tcp_early_demux", 1, "TCP finds the socket before the route is looked up.",
              kernel="net.ipv4.tcp_early_demux, default 1 since 4.12", effect="inert",
              why="no packet here is TCP's: each protocol is asked for its own packets only"),
-        Knob("uid_rules", RULES, "Netfilter rules of local input that need the packet's socket. The thread does not say "
-             "how many.", 0, 32, 1, "rules"),
+        Knob("uid_rules", RULES, "Netfilter rules of local input that need the packet's socket. The thread does not "
+             "say how many.", 0, 32, 1, "rules"),
         Knob("lookup_ns", LOOKUP_NS, "What a look-up computes. No source.", 20, 2000, 10, "ns"),
-        Knob("calibrated", 1, "The driver's time is what 800 Mbit/s before the patch leave for it, with so many rules of "
-             "such look-ups. Off: it stays, and more rules cost more.", shows_with=(("uid_rules", 8),)),
-        Knob("connected", 1, "Each source has a connected socket of its own. Off: one socket takes everything, as a DNS "
-             "server's."),
+        Knob("calibrated", 1, "The driver's time is what 800 Mbit/s before the patch leave for it, with so many rules "
+             "of such look-ups. Off: it stays, and more rules cost more.", shows_with=(("uid_rules", 8),)),
+        Knob("connected", 1, "Each source has a connected socket of its own. Off: one socket takes everything, as a "
+             "DNS server's."),
         Knob("sources", 1, "Remote ends that send.", 1, 256, 1, "flows"),
         Knob("traffic", "local", "Packets for this host, or on their way to others.", choices=("local", "forward")),
         Knob("fib_rules", 0, "Policy rules before the local table; the last one leads to a table of its own.", 0, 64, 1,
              "rules", kernel="ip -6 rule"),
-        Knob("elsewhere_percent", 50, "Share of packets that the last policy rule sends to another host.", 0, 100, 1, "%",
-             shows_with=(("fib_rules", 4),)),
+        Knob("elsewhere_percent", 50, "Share of packets that the last policy rule sends to another host.", 0, 100, 1,
+             "%", shows_with=(("fib_rules", 4),)),
         Knob("cpus", 1, "Receive queues, each with a CPU of its own.", 1, 7, 1, "CPUs",
              shows_with=(("sources", 8),)),
         Knob("reader_cpu", "other", "Where the programs run that read: on the last CPU, or with the first softirq.",
@@ -116,7 +118,8 @@ class UdpV6EarlyDemux(Scenario):
                doc="references on sockets taken and dropped"),
         Metric("refcnt_transfers_per_packet", "lines", ("transfers:udp6_sock.sk_refcnt",), ("stat:ip_packets",),
                doc="hand-overs of the line that holds a socket's reference count"),
-        Metric("transfers_per_packet", "lines", ("header:transfers",), ("stat:ip_packets",), doc="cache-line hand-overs"),
+        Metric("transfers_per_packet", "lines", ("header:transfers",), ("stat:ip_packets",),
+               doc="cache-line hand-overs"),
         Metric("cold_lines_per_packet", "lines", ("header:llc_reads", "header:memory_reads"), ("stat:ip_packets",),
                doc="lines that had left the core's own cache"),
         Metric("wrong_share", "%", ("stat:wrong_deliveries",), ("stat:ip_packets",), 100.0,
@@ -130,6 +133,8 @@ class UdpV6EarlyDemux(Scenario):
         Metric("ring_length", "packets", ("queue:ring",), doc="mean packets in the NIC's rings"),
         Metric("receive_queue_length", "packets", ("queue:sk_receive_queue",), doc="mean datagrams to be read"),
         Metric("nic_drops_per_s", "1/s", ("stat:nic_drops",), scale=1e12),
+        Metric("backlog_drops_per_s", "1/s", ("stat:backlog_drops",), scale=1e12,
+               doc="packets that RPS found no room for"),
         Metric("rcvbuf_drops_per_s", "1/s", ("stat:rcvbuf_drops",), scale=1e12),
     )
 
@@ -137,6 +142,34 @@ class UdpV6EarlyDemux(Scenario):
         super().__init__(machine, changes)
         last = self.machine.topology.cpus - 1  # one CPU is left for the programs
         self.knobs = tuple(replace(k, high=max(last, 1)) if k.name == "cpus" else k for k in type(self).knobs)
+
+    def allowed_lookups(
+        self, after_mbps: float, rules: Sequence[int] = (1, 2, 3, 4, 6, 8, 12, 16), replications: int = 2, **knobs: Any
+    ) -> list[dict[str, float]]:
+        """The curve that a rate after the patch allows: for a number of rules, what a look-up must cost.
+
+        Rows of ``uid_rules``, ``lookup_ns``, ``product_ns`` and the rate ``mbps`` that comes out with them, at the
+        setting of the thread (the patch as posted) but for `knobs`. A packet's time is linear in the cost of a look-up,
+        so two runs find it; a number of rules whose look-ups would cost more or less than the knob allows is left out.
+        """
+        posted = {"match_any": 1, **knobs, "calibrated": 1}
+        knob = self.knob("lookup_ns")
+        bits = 8 * int(self.settings(**posted)["datagram_bytes"])
+
+        def packet_ns(**at: int) -> float:
+            return 1000 * bits / self.run(replications=replications, until_ps=self.quick_ps, **{**posted, **at}).mbps
+
+        before = packet_ns(udp_early_demux=0)
+        wanted = 1000 * bits / after_mbps
+        rows: list[dict[str, float]] = []
+        for n in rules:
+            guess = round((before - wanted) / n)
+            guess = min(max(guess, knob.low), knob.high)
+            found = guess + round((packet_ns(uid_rules=n, lookup_ns=guess) - wanted) / n)
+            if knob.low <= found <= knob.high:
+                mbps = 1000 * bits / packet_ns(uid_rules=n, lookup_ns=found)
+                rows.append({"uid_rules": n, "lookup_ns": found, "product_ns": n * found, "mbps": mbps})
+        return rows
 
     def default_machine(self) -> Machine:
         """A phone's eight slow cores; the thread does not name its processor."""
@@ -152,9 +185,9 @@ class UdpV6EarlyDemux(Scenario):
         hop = knob("rps_cpus").most(knob("rfs"))
         flows = spec.domain("flow", knob("sources"))
         per_socket = knob("rcvbuf") // TRUESIZE + 2
-        skbs = LinearSkbs(
-            host, flows, knob("connected").choose(flows.count, 1) * per_socket + hop * last * MAX_BACKLOG + 1024
-        )
+        # in receive queues, in the backlogs of RPS (a CPU works one off while the next one fills), in hand
+        room = knob("connected").choose(flows.count, 1) * per_socket + hop * host.cpu.count * 2 * MAX_BACKLOG + 1024
+        skbs = LinearSkbs(host, flows, room)
         nic = RssNic(host, flows, queues=knob("cpus"), ring_frames=RING_FRAMES, coalesce_ps=COALESCE_PS)
         udp = UdpSockets(
             host, skbs, flows, connected=knob("connected"), lookup_ps=knob("lookup_ns") * 1000, rcvbuf=knob("rcvbuf"),
@@ -165,20 +198,20 @@ class UdpV6EarlyDemux(Scenario):
             host, packet_ps=self._driver_ps(host, udp), packet_bytes=knob("datagram_bytes") + 48, then="alloc_skb"
         )
         skbs.write_alloc("netif_receive_skb")
-        softnet = Softnet(host, skbs, flows, rps=knob("rps_cpus"), rfs=knob("rfs"), reader_cpus=1)
+        softnet = Softnet(
+            host, skbs, flows, rps=knob("rps_cpus"), rfs=knob("rfs"), reader_cpus=1, max_backlog=MAX_BACKLOG
+        )
         spec.init(softnet.flow, "by_reader", reader_cpu)
         routes = Routes6(
             host, skbs, rules=knob("fib_rules"), elsewhere_percent=knob("elsewhere_percent"), forwarding=1 - local
         )
         Ip6(
             host, skbs, udp, routes, early_demux=knob("udp_early_demux"), cookie=knob("rx_dst_cookie"),
+            local_in="ip6t_do_table",
         )
         routes.write()
         OwnerRules(host, udp, knob("uid_rules"))
-        udp.write_lookup(local)
-        udp.write_early_demux(match_any=knob("match_any"), bound=local)
-        udp.write_orphan()
-        udp.write_rcv(knob("rx_dst_set"))
+        udp.write(match_any=knob("match_any"), bound=local, rx_dst_set=knob("rx_dst_set"))
         nic.write_wire()
         PoissonSource(host, nic, knob("datagram_bytes") * 8_000_000 * nic.rxq.count // knob("offered_mbps"))
         DatagramReaders(host, udp, cpu=reader_cpu, datagram_bytes=knob("datagram_bytes"))
