@@ -170,9 +170,10 @@ class BlockingReaders:
             p.work(0, by=N, fs=host.cost("copy_fs_per_byte"), copy=True)
             p.add(tcp.table, "copied", 1, FLOW)
             p.count("delivered")
-        self.route.drop()
-        tcp.skbs.free()
-        p.ret()
+        with p.symbol("__kfree_skb"):
+            self.route.drop()
+            tcp.skbs.free()
+            p.ret()
 
     def _acknowledge(self) -> None:
         host, p, tcp = self.host, self.host.program, self.tcp

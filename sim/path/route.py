@@ -11,7 +11,7 @@ from .. import structs
 from ..expression import Number, Value
 from .host import Host
 from .linear import NO_DST, NOREF, REFERENCE, LinearSkbs
-from .registers import N, SKB
+from .registers import SKB, N
 
 FIELDS = ("__refcnt", "rt_genid", "rt_type", "obsolete", "input")
 
