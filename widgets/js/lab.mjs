@@ -4,17 +4,11 @@ import { drawArm } from "./chart.mjs";
 import { palette as makePalette } from "./colours.mjs";
 import { control, parse } from "./controls.mjs";
 import { h, onWidth, s, uid } from "./dom.mjs";
+import { ARMS, NAMES, change, createNumbers } from "./numbers.mjs";
 import { createRuns } from "./runs.mjs";
 import { read } from "./reported.mjs";
 import { format, interval, ticks } from "./scales.mjs";
 import { command, copy, csv, download, readAddress, writeAddress } from "./share.mjs";
-import { table } from "./table.mjs";
-
-const ARMS = [0, 1];
-const NAMES = ["Before", "After"];
-
-const change = (a, b) =>
-  a === b ? "none" : a ? `${b >= a ? "+" : "−"}${format(Math.abs((100 * (b - a)) / a))} %` : "no ratio";
 
 function render({ model, el }) {
   const sidecar = model.get("sidecar");
@@ -26,6 +20,7 @@ function render({ model, el }) {
   const headline = sidecar.metrics[0].name;
   const roles = sidecar.roles.map((r) => r.name);
   const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
+  const tables = createNumbers(sidecar, arm, colours);
   const values = {};
   for (const k of addressed) values[k.name] = model.get(k.name) ?? k.default;
   if (onPage) Object.assign(values, readAddress(sidecar.scenario, addressed));
@@ -132,7 +127,7 @@ function render({ model, el }) {
       (settled ? `${results[0].replications} replications, 95 % intervals` : "refining, no interval yet");
     el.dataset.settled = settled;
     if (!settled) return;
-    numbers.replaceChildren(metricTable(), profileTable());
+    numbers.replaceChildren(...tables.both(results));
     commandText.textContent = commands();
     const [a, b] = ARMS.map((side) => results[side].metrics[headline]);
     summary.textContent = `${words(0)} ${words(1)} Change: ${change(a.mean, b.mean)}.`;
@@ -174,54 +169,11 @@ function render({ model, el }) {
     );
   }
 
-  const metricRows = () =>
-    sidecar.metrics.map((m) => {
-      const [a, b] = ARMS.map((side) => results[side].metrics[m.name]);
-      return [`${m.name}${m.unit ? `, ${m.unit}` : ""}`, interval(a), interval(b), change(a.mean, b.mean)];
-    });
-  const metricTable = () =>
-    table("Both arms in numbers: mean and 95 % interval", ["metric", ...NAMES, "change"], metricRows());
-
-  function profileTable() {
-    const share = (role, side, name) => results[side].profile[role][name] ?? 0;
-    const rows = sidecar.symbols
-      .map((name) => ({ name, parts: roles.flatMap((role) => ARMS.map((side) => share(role, side, name))) }))
-      .filter(({ parts }) => Math.max(...parts) >= 0.05)
-      .sort((a, b) => Math.max(...b.parts) - Math.max(...a.parts));
-    const columns = roles.flatMap((role) => NAMES.map((n) => `${role}, ${n.toLowerCase()}`));
-    return table(
-      "CPU time by kernel symbol, % of the time that the CPU is busy",
-      ["symbol", "layer", ...columns],
-      rows.map(({ name, parts }) => [
-        [colours.swatch(name), " ", h("code", null, name)],
-        colours.layer(name),
-        ...parts.map((v) => (v < 0.005 ? "0" : format(v))),
-      ]),
-    );
-  }
-
   // --- what leaves ----------------------------------------------------------------------------------
   const commands = () =>
     ARMS.map((side) =>
       command(sidecar.scenario, sidecar.knobs, { ...values, [arm]: side }, values.seed, model.get("replications")),
     ).join("\n");
-
-  function csvRows() {
-    const rows = [["arm", "kind", "cpu", "name", "mean", "low", "high", "unit"]];
-    for (const side of ARMS) {
-      const r = results[side];
-      const name = `${arm}=${side}`;
-      for (const [k, m] of Object.entries(r.metrics))
-        rows.push([name, "metric", "", k, m.mean, m.low, m.high, m.unit]);
-      for (const role of roles) {
-        rows.push([name, "cpu", role, "busy", r.cpu[role], "", "", "%"]);
-        for (const [k, v] of Object.entries(r.profile[role])) rows.push([name, "profile", role, k, v, "", "", "%"]);
-      }
-    }
-    for (const [k, v] of Object.entries(values)) rows.push(["both", "knob", "", k, v, "", "", ""]);
-    rows.push(["both", "engine", "", sidecar.engine_hash, "", "", "", ""]);
-    return rows;
-  }
 
   const button = (label, onclick) => h("button", { type: "button", onclick }, label);
   const actions = h(
@@ -232,7 +184,10 @@ function render({ model, el }) {
       said.textContent = (await copy(commands())) ? "Copied." : "The browser refused: copy the command below.";
       shown.open = true;
     }),
-    button("Download CSV", () => results[0] && download(`${sidecar.scenario}.csv`, "text/csv", csv(csvRows()))),
+    button(
+      "Download CSV",
+      () => results[0] && download(`${sidecar.scenario}.csv`, "text/csv", csv(tables.csvRows(results, values))),
+    ),
     said,
   );
   const shown = h(
