@@ -143,7 +143,7 @@ def schedule(arena: Array, number: int, cpu: int, now: int) -> int:
         arena[cpu + T.C_CURRENT] = -1
     if arena[cpu + T.C_RQ_HEAD] >= 0:
         arena[cpu + T.C_CURRENT] = dequeue(arena, cpu)
-        arena[cpu + T.C_SLICE_SINCE] = now
+        arena[cpu + T.C_SLICE_SINCE] = now + arena[T.H_SWITCH_PS]
         arena[cpu + T.C_BH_SINCE] = -1
         row = arena[T.H_AT_PROFILE] + (arena[T.H_CPUS] + number) * arena[T.H_SYMBOLS]
         arena[row] += arena[T.H_SWITCH_PS]

@@ -3,7 +3,7 @@
 A line is owned by one core (modified or exclusive) or shared by several. A request that misses waits until
 the line is free, in arrival order, then takes the hand-over; so a hot line is a server with a queue. Caches
 are finite by count: each core and each socket has a clock that advances with every line brought in, and a
-line whose stamp is further behind than the cache holds lines has left it.
+line whose stamp is further behind than the cache holds lines has left it. Copies of a shared line do not age.
 """
 
 from __future__ import annotations
@@ -98,20 +98,16 @@ def fetch_ps(arena: Array, line: int, kind: int, core: int, socket: int) -> int:
             o0 = s0 & ~bit
         else:
             o1 = s1 & ~bit
-        if o0 == 0 and o1 == 0:
-            cost = arena[T.H_HIT_PS]  # the only sharer becomes the owner
-            alone = True
+        here0 = o0 & socket_mask(arena, socket, 0)  # at least two cores share, so others are left
+        here1 = o1 & socket_mask(arena, socket, 1)
+        if kind == READ:
+            near = here0 != 0 or here1 != 0
+            cost = arena[T.H_SHARED_READ_PS] if near else arena[T.H_OTHER_SOCKET_PS]
         else:
-            here0 = o0 & socket_mask(arena, socket, 0)
-            here1 = o1 & socket_mask(arena, socket, 1)
-            if kind == READ:
-                near = here0 != 0 or here1 != 0
-                cost = arena[T.H_SHARED_READ_PS] if near else arena[T.H_OTHER_SOCKET_PS]
-            else:
-                far = here0 != o0 or here1 != o1
-                cost = arena[T.H_OTHER_SOCKET_PS] if far else arena[T.H_SAME_SOCKET_PS]
-            arena[line + T.L_TRANSFERS] += 1
-            arena[T.H_TRANSFERS] += 1
+            far = here0 != o0 or here1 != o1
+            cost = arena[T.H_OTHER_SOCKET_PS] if far else arena[T.H_SAME_SOCKET_PS]
+        arena[line + T.L_TRANSFERS] += 1
+        arena[T.H_TRANSFERS] += 1
     else:
         cost = beyond_core_ps(arena, line, socket)
         alone = True

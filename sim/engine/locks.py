@@ -58,7 +58,7 @@ def release_lock(arena: Array, cpu: int, lock: int, now: int) -> int:
     arena[line + T.L_OWNER] = core
     arena[line + T.L_SHARERS0] = 0
     arena[line + T.L_SHARERS1] = 0
-    arena[line + T.L_FREE] = at
+    arena[line + T.L_FREE] = max(arena[line + T.L_FREE], at)
     arena[line + T.L_STAMP] = arena[arena[T.H_AT_CORE] + core]
     arena[line + T.L_SOCKET] = arena[waiter + T.C_SOCKET]
     arena[line + T.L_SOCKET_STAMP] = arena[arena[T.H_AT_SOCKET] + arena[waiter + T.C_SOCKET]]

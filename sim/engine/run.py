@@ -82,7 +82,9 @@ def run(arena: Array, steps: int) -> int:
         now = key >> T.ID_BITS
         if now >= until or now >= T.INF:
             if now < T.INF:
-                arena[T.H_NOW] = until
+                if until > arena[T.H_NOW]:
+                    arena[T.H_NOW] = until
+                    arena[T.H_SAME_TIME] = 0
                 arena[T.H_STATUS] = T.REACHED
             else:
                 arena[T.H_STATUS] = ended(arena)

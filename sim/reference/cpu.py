@@ -114,7 +114,7 @@ class Cpu(Actor):
         self.softirq_since = -1
         if self.run_queue:
             self.current = self.run_queue.popleft()
-            self.slice_since = now
+            self.slice_since = now + self.costs.switch_ps
             self.thread_profile[0] += self.costs.switch_ps
             return now + self.costs.switch_ps
         self.state = T.IDLE

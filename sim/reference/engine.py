@@ -35,7 +35,8 @@ class ReferenceEngine:
             machine.status = T.HALTED if machine.all_stopped() else T.DEADLOCK
         else:
             machine.status = T.REACHED
-            machine.now = machine.until
+            if machine.until > machine.now:
+                machine.time_moves(machine.until)
         return machine.status
 
     def run_until(self, machine: Machine, time_ps: int) -> int:

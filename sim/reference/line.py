@@ -103,11 +103,11 @@ class Line:
         took = self.memory.transfer_ps(to, by) * permille // 1000
         self.owner = to
         self.sharers.clear()
-        self.free = begin + took
+        self.free = max(self.free, begin + took)
         self._stamp(to)
         self.socket = to.socket
         self._count_transfer()
-        return self.free
+        return begin + took
 
     def _own(self, core: Core) -> int:
         """The owner touches its line: a hit, unless it has left the core's own cache."""
@@ -139,9 +139,6 @@ class Line:
             else:
                 took = costs.same_socket_ps if near == len(others) else costs.other_socket_ps
             self._count_transfer()
-        elif self.sharers:
-            took = costs.hit_ps  # the only sharer becomes the owner
-            sole = True
         else:
             took = self._from_beyond(core.socket)
             sole = True

@@ -334,7 +334,7 @@ def test_first_in_first_out() -> None:
         p.label("done")
         p.halt()
     s.spawn_threads("thread", "thread")
-    run = Run(s, US, tables.DEADLOCK)
+    run = Run(s, US, tables.HALTED)
     at = run.word(tables.H_AT_CELL)
     assert list(run.arena[at : at + 9]) == [5, 1, 0, 2, 3, 4, 6, 7, 8]
 
@@ -409,7 +409,7 @@ def test_interrupts_between_cpus_are_delivered() -> None:
         p.label("steer.done")
         p.halt()
     s.spawn_threads("steer", "steer")
-    run = Run(s, 1_000 * US, tables.DEADLOCK)
+    run = Run(s, 1_000 * US, tables.HALTED)
     at = run.word(tables.H_AT_CELL)
     assert list(run.arena[at : at + cpus]) == [packets // cpus] * cpus
     # The steering CPU itself is at work when its own come due: it takes them up after the packet under way.
