@@ -178,7 +178,9 @@ def test_packets_are_conserved(knobs: dict[str, Any]) -> None:
     in_hand = 2 * thread.CPUS  # a softirq and a thread of each CPU may hold one
     assert abs(stat["offered"] - queued(arena, "ring") - stat["packets"]) <= in_hand
     assert abs(stat["packets"] - stat["delivered"] - used) <= in_hand
-    waiting = ("input_pkt_queue", "process_queue", "ucopy.prequeue", "sk_backlog", "backlog in work", "sk_receive_queue")
+    waiting = (
+        "input_pkt_queue", "process_queue", "ucopy.prequeue", "sk_backlog", "backlog in work", "sk_receive_queue",
+    )
     assert 0 <= used - sum(queued(arena, name) for name in waiting) <= in_hand
 
 
@@ -230,8 +232,10 @@ def changed(key: str) -> list[str]:
 def test_the_patch_adds_one_way_through_tcp_prequeue_and_removes_nothing() -> None:
     text = PREQUEUE.diff("drop_dst_early").splitlines()[2:]
     assert [line for line in text if line.startswith("-")] == []
-    allowed = ("LOAD", "BRANCH", "STORE", "ACCESS  atomic rtable __refcnt", "COUNT   dst_atomics", "JUMP", "tcp_prequeue.",
-               "skb_dst_")
+    allowed = (
+        "LOAD", "BRANCH", "STORE", "ACCESS  atomic rtable __refcnt", "COUNT   dst_atomics", "JUMP", "tcp_prequeue.",
+        "skb_dst_",
+    )
     assert all(line.startswith(allowed) for line in changed("drop_dst_early"))
 
 
