@@ -71,6 +71,16 @@ COSTS: Final = {
               "page walk: the ring's pages are as many as the second-level TLB holds", 5_000, 60_000),
         _cost("page_pool_ps", 5_400, "Jesper Dangaard Brouer, xdp-project page_pool07: recycle in softirq, 19 cycles"),
         _cost("page_pool_ring_ps", 15_100, "Jesper Dangaard Brouer, xdp-project page_pool07: by ptr_ring, 54 cycles"),
+        _cost("slub_slow_ps", 20_000, f"{_ASSUMED}: ___slab_alloc or put_cpu_partial without lines and locks",
+              10_000, 40_000),
+        _cost("slab_grow_ps", 600_000, f"{_ASSUMED}: a new slab with its pages and objects", 300_000, 1_200_000),
+        _cost("slab_object_ps", 8_000, f"{_ASSUMED}: SLAB takes an object from its slab or gives one back, without "
+              "lines", 4_000, 20_000),
+        _cost("slab_pointer_ps", 1_500, f"{_ASSUMED}: one of many pointers copied between arrays; 12 ns for a line of "
+              "eight, since their transfers overlap", 250, 6_000),
+        _cost("epoll_ps", 60_000, f"{_ASSUMED}: one event, queued by softirq or taken by epoll_wait", 30_000, 120_000),
+        _cost("transaction_ps", 5_000_000, f"{_ASSUMED}: what a request and its reply cost the reader's CPU beyond the "
+              "calls and structures of the model; fitted below", 1_000_000, 15_000_000),
         _cost("split_buffer_ps", 0, f"{_ASSUMED}; fitted below", 0, 60_000),
         _cost("datagram_fragment_ps", 20_000, f"{_ASSUMED}; fitted below", 0, 60_000),
     )

@@ -7,14 +7,25 @@ CPU on the list gets one interprocessor interrupt.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from ..engine.tables import TICKET
 from ..expression import Number, Value
 from ..spec import Domain, Integer, Reference
 from .host import Host
-from .linear import LinearSkbs
 from .registers import BUDGET, CPU, FLOW, OTHER, SKB, SLOT, N
 
 WEIGHT_P = 64  # packets of one poll of a backlog, then others get their turn
+
+
+class Packets(Protocol):
+    """The sk_buffs that are steered (`sim.path.linear.LinearSkbs`, `sim.path.request.RequestTcp`)."""
+
+    skb: Domain
+
+    def fetch(self) -> None: ...
+
+    def free(self) -> None: ...
 
 
 class Softnet:
@@ -33,7 +44,7 @@ class Softnet:
     """
 
     def __init__(
-        self, host: Host, skbs: LinearSkbs, flows: Domain, *, rps: Value, rfs: Value, reader_cpus: Number,
+        self, host: Host, skbs: Packets, flows: Domain, *, rps: Value, rfs: Value, reader_cpus: Number,
         kind: Number = TICKET, max_backlog: Number | None = None,
     ) -> None:
         self.host, self.skbs = host, skbs

@@ -15,9 +15,12 @@ from .packet_rollover import PacketRollover
 from .scenario import RunError, Scenario, nearest
 from .tcp_5_17 import Tcp517
 from .tcp_prequeue import TcpPrequeue
+from .tcp_rx_skb_cache import TcpRxSkbCache
 from .udpv6_early_demux import UdpV6EarlyDemux
 
-SCENARIOS: dict[str, type[Scenario]] = {s.name: s for s in (Tcp517, TcpPrequeue, PacketRollover, UdpV6EarlyDemux)}
+SCENARIOS: dict[str, type[Scenario]] = {
+    s.name: s for s in (Tcp517, TcpPrequeue, TcpRxSkbCache, PacketRollover, UdpV6EarlyDemux)
+}
 
 __all__ = ["SCENARIOS", "RunError", "Scenario", "load", "names"]
 
