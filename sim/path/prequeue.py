@@ -165,7 +165,7 @@ class PrequeueTcp:
     def _add_backlog(self) -> None:
         """A thread owns the socket: leave the packet to it, with a reference on the route in either kernel."""
         p = self.host.program
-        with p.symbol("sk_add_backlog"):
+        with p.symbol("tcp_v4_rcv"):  # sk_add_backlog() is inline
             p.label("sk_add_backlog")
             p.count("backlogged")
             self.route.force()

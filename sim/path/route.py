@@ -56,16 +56,16 @@ class Route:
             p.store(self.skbs.table, "refdst", NOREF, SKB)
 
     def hold(self) -> None:
-        """Write: ``dst_hold()``."""
-        self._atomic("dst_hold")
+        """Write: ``dst_hold()``, which the compiler puts into its caller."""
+        self._count()
 
     def force(self) -> None:
-        """Write: ``skb_dst_force()``, before the packet leaves RCU. Uses N."""
+        """Write: ``skb_dst_force()``, inline in its caller, before the packet leaves RCU. Uses N."""
         p = self.host.program
         has = p.fresh("skb_dst_force")
         p.load(N, self.skbs.table, "refdst", SKB)
         p.branch(N, "!=", NOREF, has)
-        self._atomic("dst_clone")
+        self._count()
         p.store(self.skbs.table, "refdst", REFERENCE, SKB)
         p.label(has)
 
@@ -76,11 +76,11 @@ class Route:
         p.load(N, self.skbs.table, "refdst", SKB)
         p.store(self.skbs.table, "refdst", NO_DST, SKB)
         p.branch(N, "!=", REFERENCE, none)
-        self._atomic("dst_release")
+        with p.symbol("dst_release"):
+            self._count()
         p.label(none)
 
-    def _atomic(self, symbol: str) -> None:
+    def _count(self) -> None:
         p = self.host.program
-        with p.symbol(symbol):
-            p.atomic(self.struct, "__refcnt")
-            p.count("dst_atomics")
+        p.atomic(self.struct, "__refcnt")
+        p.count("dst_atomics")

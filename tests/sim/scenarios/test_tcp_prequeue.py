@@ -109,9 +109,10 @@ def test_the_line_is_a_server_with_a_constant_rate() -> None:
 
 def test_before_the_patch_all_cpus_wait_for_that_line() -> None:
     run = steady(**BEFORE)
-    waiting = ("ipv4_dst_check", "dst_clone", "dst_release")
+    waiting = ("ipv4_dst_check", "tcp_prequeue", "tcp_v4_rcv", "dst_release")
     assert busy(run) > 95
-    assert sum(run.profile["cpu20"][symbol] for symbol in waiting) > 60
+    assert sum(run.profile["cpu20"][symbol] for symbol in waiting) > 80
+    assert sum(steady().profile["cpu20"].get(symbol, 0.0) for symbol in waiting) < 25
 
 
 def test_the_patch_gives_more_packets_for_less_than_half_of_the_cpus() -> None:
