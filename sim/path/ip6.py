@@ -43,8 +43,9 @@ class Ip6:
             p.store(udp.state, "held", 0, SKB)
             routes.arrive()
         with p.where(host.value(early_demux), "udp_early_demux"):
-            p.call("udp_v6_early_demux")
-            p.branch(SOCK, "<", 0, "ip_rcv.route")
+            with p.symbol("ip6_rcv_finish"):
+                p.call("udp_v6_early_demux")
+                p.branch(SOCK, "<", 0, "ip_rcv.route")
             self._cached_route()
             p.label("ip_rcv.route")
         with p.symbol("ip6_rcv_finish"):
@@ -69,7 +70,8 @@ class Ip6:
             p.read(udp.struct, "sk_rx_dst", SOCK)
             p.load(N, udp.table, "rx_dst", SOCK)
             p.branch(N, "==", 0, "ip_rcv.route")
-            p.read(udp.struct, "rx_dst_cookie", SOCK)
+            with p.where(self.cookie, "rx_dst_cookie"):
+                p.read(udp.struct, "rx_dst_cookie", SOCK)
             self.routes.check()
             with p.where(self.cookie, "rx_dst_cookie"):
                 self.routes.use_cached()

@@ -125,14 +125,14 @@ class UdpSockets:
         """Write: a reference on SOCK."""
         p = self.host.program
         p.atomic(self.refs, "sk_refcnt", SOCK)
-        p.count("socket_refs")
+        p.count("socket_holds")
 
     def put(self) -> None:
         """Write: ``sock_put()`` of SOCK."""
         p = self.host.program
         with p.symbol("sock_put"):
             p.atomic(self.refs, "sk_refcnt", SOCK)
-            p.count("socket_refs")
+            p.count("socket_puts")
 
     # -- early demux --------------------------------------------------------------------------------------
 

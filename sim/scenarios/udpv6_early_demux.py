@@ -114,7 +114,7 @@ class UdpV6EarlyDemux(Scenario):
         Metric("demux_found_share", "%", ("stat:demux_found",), ("stat:demux_calls",), 100.0,
                "early demuxes that found a socket"),
         Metric("route_lookups_per_packet", "look-ups", ("stat:route_lookups",), ("stat:ip_packets",)),
-        Metric("socket_refs_per_packet", "atomics", ("stat:socket_refs",), ("stat:ip_packets",),
+        Metric("socket_refs_per_packet", "atomics", ("stat:socket_holds", "stat:socket_puts"), ("stat:ip_packets",),
                doc="references on sockets taken and dropped"),
         Metric("refcnt_transfers_per_packet", "lines", ("transfers:udp6_sock.sk_refcnt",), ("stat:ip_packets",),
                doc="hand-overs of the line that holds a socket's reference count"),
