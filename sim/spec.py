@@ -137,6 +137,7 @@ class Spec:
     vectors: list[str] = field(default_factory=list)
     stats: list[str] = field(default_factory=list)
     machine: dict[str, Value] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)  # what the parts asked for, by name: for sensitivity
     seed: Value = field(init=False)
     trace_rows: Value = field(init=False)
 

@@ -36,7 +36,7 @@ class Host:
         self.spec = spec
         self.machine = machine
         self.changes = dict(changes or {})
-        self.used: dict[str, int] = {}
+        self.used = spec.constants
         topology = machine.topology
         spec.cost(**{n: machine.cost(n) for n in MACHINE_FIELDS if n in MACHINE_COSTS})
         spec.cost(
