@@ -92,7 +92,7 @@ class UdpV6EarlyDemux(Scenario):
         Knob("offered_mbps", 1000, "Payload that arrives.", 10, 10000, 10, "Mbit/s"),
         Knob("softirq_packet_ns", fitted.knob(THREAD, "softirq_packet_ps", 10_000_000) // 1000,
              "Driver's time for a packet. Fitted on 800 Mbit/s.", 100, 40000, 10, "ns"),
-        Knob("rcvbuf", RCVBUF, "Receive buffer of a socket.", 4608, 4194304, 512, "bytes",
+        Knob("rcvbuf", RCVBUF, "Receive buffer of a socket.", 4608, 2097152, 512, "bytes",
              kernel="net.core.rmem_default 212,992", shows_with=(("reader_cpu", "same"),)),
         Knob("rps_cpus", "none", "CPUs that RPS spreads packets over by hash. RFS, if on, decides before it.",
              choices=("none", "all"), kernel="/sys/class/net/DEV/queues/rx-N/rps_cpus, default 0"),
