@@ -6,11 +6,11 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from . import api, freshness, icons, scripts
+from . import api, freshness, icons, markup, scripts
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the parts; each says in its own docstring what it is for."""
-    for part in (freshness, scripts, icons, api):
+    for part in (freshness, markup, scripts, icons, api):
         part.connect(app)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

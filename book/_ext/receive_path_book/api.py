@@ -9,6 +9,7 @@ import builtins
 import importlib
 import pkgutil
 import re
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -37,15 +38,19 @@ def shadowed(name: str) -> list[str]:
 
 
 class ApiReference(SphinxDirective):
-    """``{api-reference} sim``: one section a module, its public classes and functions in it."""
+    """``{api-reference} sim``: one section a module, its public classes and functions in it.
+
+    ``:only:`` and ``:except:`` name modules of the package, so that two pages can share it between them.
+    """
 
     required_arguments = 1
     final_argument_whitespace = True
+    option_spec: ClassVar = {"only": str.split, "except": str.split}
 
     def run(self) -> list[nodes.Node]:
         sections: list[nodes.Node] = []
         for package in self.arguments[0].split():
-            for name in modules(package):
+            for name in self.chosen(package):
                 section = nodes.section(ids=[nodes.make_id(f"module-{name}-page")], names=[f"module {name}"])
                 section += nodes.title(name, "", nodes.literal(name, name))
                 lines = ["```{eval-rst}", f".. automodule:: {name}", "   :members:", "   :show-inheritance:"]
@@ -54,6 +59,17 @@ class ApiReference(SphinxDirective):
                 self.state.nested_parse(StringList([*lines, "```"], source=name), 0, section)
                 sections.append(section)
         return sections
+
+    def chosen(self, package: str) -> list[str]:
+        """The package's modules that this page is to show; an option may not name one that is not there."""
+        there = modules(package)
+        for option in ("only", "except"):
+            if option in self.options:
+                named = [f"{package}.{name}" for name in self.options[option]]
+                if unknown := set(named) - set(there):
+                    raise self.error(f"no such module: {', '.join(sorted(unknown))}")
+                there = [name for name in there if (name in named) == (option == "only")]
+        return there
 
 
 def keep_columns(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:

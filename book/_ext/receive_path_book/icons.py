@@ -82,9 +82,7 @@ def used(pages: list[Path]) -> set[tuple[str, str]]:
         for classes in ELEMENT.findall(page.read_text(encoding="utf-8")):
             words = classes.split()
             style = next((STYLES[word] for word in words if word in STYLES), None)
-            names = [
-                word.removeprefix("fa-") for word in words if word.startswith("fa-") and word not in STYLES
-            ]
+            names = [word.removeprefix("fa-") for word in words if word.startswith("fa-") and word not in STYLES]
             found.update((style, name) for name in names if style)
     return found
 
