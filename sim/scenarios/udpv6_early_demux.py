@@ -33,7 +33,7 @@ from .scenario import Scenario
 THREAD = "udpv6-early-demux"
 DATAGRAM = 1450  # bytes, the thread's
 RULES, LOOKUP_NS = 4, 250  # defaults; the driver's time is fitted with them
-RING_FRAMES = 512
+RING_FRAMES = 256
 TRUESIZE = 2304  # an sk_buff with a head of 2,048 bytes
 RCVBUF = 212_992  # net.core.rmem_default
 MAX_BACKLOG = 1000  # net.core.netdev_max_backlog
