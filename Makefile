@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book test test-all lint lab serve bench fuzz wasm clean
+.PHONY: help setup engine browser book test test-all lint lab serve bench sensitivity fuzz wasm clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -12,7 +12,7 @@ MINUTES ?= 5
 RUN := .venv/bin/python
 
 help:  ## this list
-	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup:  ## .venv with the pinned requirements
 	@python=$$(sh book/build/find_python.sh "$(PYTHON)") && "$$python" -m book.build.environment
@@ -45,6 +45,9 @@ serve: book  ## the built pages on http://localhost:8000 (PORT=8000)
 
 bench: engine browser  ## speed, as a table and as bench.json
 	@$(RUN) -m tests.bench --json bench.json
+
+sensitivity: engine  ## what the conclusions rest on, as sim/sensitivity.json
+	@$(RUN) -m sim sensitivity
 
 fuzz: engine  ## engines against each other on random programs (MINUTES=5)
 	@$(RUN) -m tests.sim.fuzz --minutes $(MINUTES)

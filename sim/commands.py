@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import Any, Final
 
-from . import compiled, display, machine, reported, scenarios, sweep, validate, words
+from . import compiled, display, machine, reported, scenarios, sensitivity, study, sweep, validate, words
 from .progress import Progress
 from .scenarios import Scenario
 from .schema import nearest
@@ -175,6 +175,41 @@ def _error(row: dict[str, Any]) -> str:
     if row["error_points"] is not None:
         return f"{row['error_points']:+.2f} points"
     return "-" if row["error_pct"] is None else f"{row['error_pct']:+.1f} %"
+
+
+def run_sensitivity(options: argparse.Namespace, rest: list[str]) -> int:
+    """The gain of each patch under other constants; what is done is written down thread by thread."""
+    threads = sensitivity.threads()
+    if options.thread and options.thread not in threads:
+        raise Mistake(f"no conclusion of a thread {options.thread!r}; {nearest(options.thread, threads)}")
+    old = {r["thread"] for r in sensitivity.load() if not sensitivity.outdated(r)} if options.outdated else set()
+    compiled.announce()
+    count = options.processes
+
+    def processes() -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+
+    made: list[dict[str, Any]] = []
+    for thread in [options.thread] if options.thread else threads:
+        if thread in old:
+            continue
+        records = study.study(thread, executor=processes if count else None)
+        sensitivity.write(records)
+        made += records
+    if options.json:
+        return _print_json(made)
+    display.table(
+        "Gains with each constant a quarter smaller and larger, and several at once",
+        ["conclusion", "gain, %", "one at a time", "several", "sign kept", "lost with"],
+        [
+            [f"{r['thread']}: {r['figure']}", display.number(r["gain"]["mean"]), display.span(*sensitivity.span(r)),
+             display.span(r["together"]["lowest"], r["together"]["highest"]), "yes" if r["survives"]["sign"] else "no",
+             ", ".join(r["survives"]["sign_lost_with"])]
+            for r in made
+        ],
+        ["gain, %"],
+    )
+    return DONE
 
 
 def run_sweep(options: argparse.Namespace, rest: list[str]) -> int:
