@@ -10,19 +10,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..expression import Number, Value
-from ..spec import Domain, Integer, Reference
+from ..program import Register
+from ..spec import Domain, Integer, Locks, Reference
 from .host import Host
 from .registers import SKB
 
 
 class Nodes:
-    """Memory nodes, one a socket: which node a CPU belongs to."""
+    """Memory nodes, one a socket: which node a CPU belongs to; and its interrupts, off where an allocator works.
+
+    What a CPU must not be interrupted in is under a lock of its own that nobody else ever takes.
+    """
 
     def __init__(self, host: Host) -> None:
         topology = host.machine.topology
         self.node: Domain = host.spec.domain("node", topology.sockets)
         self.cpu = host.spec.table("cpu node", host.cpu, node=Reference(self.node, none=False))
         host.spec.init(self.cpu, "node", 0, div=topology.cores_per_socket, mod=topology.sockets)
+        local = host.spec.struct("local_irq", host.cpu, {"flags": 0}, 1)
+        self.irq = host.spec.spinlocks("local_irq", local, "flags")
 
 
 @dataclass(frozen=True)
@@ -69,12 +75,16 @@ class Cache:
         Lines of an object: field to line.
     slab
         1 for SLAB, 0 for SLUB.
+    section_ps
+        Time added inside each section under one of the cache's locks.
     """
 
     def __init__(
-        self, host: Host, nodes: Nodes, name: str, size: Size, objects: int, fields: Mapping[str, int], slab: Value
+        self, host: Host, nodes: Nodes, name: str, size: Size, objects: int, fields: Mapping[str, int], slab: Value,
+        section_ps: Number = 0,
     ) -> None:
         self.host, self.nodes, self.name, self.size, self.slab = host, nodes, name, size, slab
+        self.section_ps = section_ps
         spec = host.spec
         self.per_slab = slab.choose(size.slab_objects, size.slub_objects)
         node_count = host.machine.topology.sockets
@@ -106,6 +116,11 @@ class Cache:
     def give(self) -> None:
         """Write: the object in SKB goes back to the allocator."""
         self.host.program.call(f"{self.name}.free")
+
+    def take(self, locks: Locks, row: Register) -> None:
+        """Write: one of the cache's locks is taken; ``unlock`` ends the section."""
+        self.host.lock(locks, row)
+        self.host.program.work(self.section_ps)
 
     def entry(self) -> None:
         """Write the two entries that lead to the allocator of the setting, ``NAME.slab.*`` or ``NAME.slub.*``."""

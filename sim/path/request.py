@@ -146,6 +146,9 @@ class RequestTcp:
             self.fclone.touch("write", "next")
             with p.where(self.tx_cache, "tx_skb_cache"):
                 p.store(self.table, "tx_cache", SKB, FLOW)
+                p.load(SKB, self.table, "tx_head", FLOW)
+                p.branch(SKB, "<", 0, "tcp_ack.done")
+                self.head.touch("read", "skb_shared_info")  # skb_zcopy_clear() asks tx_flags
                 p.jump("tcp_ack.done")
         with p.symbol("__kfree_skb"):
             self.fclone.touch("write", "data")

@@ -61,7 +61,7 @@ class Slab:
         with p.symbol("cache_alloc_refill"):
             p.label(f"{name}.refill")
             p.load(K, c.nodes.cpu, "node", CPU)
-            host.lock(c.list_lock, K)
+            c.take(c.list_lock, K)
             p.count("list_locks")
             p.label(f"{name}.refill.locked")
             p.write(self.shared_lines, "avail", K)
@@ -106,7 +106,7 @@ class Slab:
             p.pop(c.unused, SLOT, K)
             p.work(host.cost("slab_grow_ps"))
             p.count("slabs_grown")
-            host.lock(c.list_lock, K)
+            c.take(c.list_lock, K)
             p.push(c.partial, SLOT, K)
             p.store(c.state, "listed", 1, SLOT)
             p.jump(f"{name}.refill.locked")
@@ -182,25 +182,25 @@ class Slab:
             p.jump(f"{name}.put")
 
     def _flush(self) -> None:
-        host, p, c, name = self.host, self.host.program, self.cache, self.cache.name
+        p, c, name = self.host.program, self.cache, self.cache.name
         with p.symbol("cache_flusharray"):
             p.label(f"{name}.flush")
-            host.lock(c.list_lock, K)
+            c.take(c.list_lock, K)
             p.count("list_locks")
             self._to_shared(self.older, CPU)
             p.unlock(c.list_lock, K)
             p.jump(f"{name}.flushed")
 
     def _free_alien(self) -> None:
-        host, p, c, name = self.host, self.host.program, self.cache, self.cache.name
+        p, c, name = self.host.program, self.cache, self.cache.name
         with p.symbol("__cache_free_alien"):
             p.label(f"{name}.alien")
             p.count("alien_frees")
-            host.lock(self.alien_lock, N)
+            c.take(self.alien_lock, N)
             p.qlen(self.alien, M, N)
             p.branch(M, "<", ALIEN_LIMIT, f"{name}.alien.put")
         with p.symbol("__drain_alien_cache"):
-            host.lock(c.list_lock, K)
+            c.take(c.list_lock, K)
             p.count("list_locks")
             p.read(self.alien_lines, "entry", N)
             self._to_shared(self.alien, N)

@@ -49,6 +49,7 @@ class Slub:
             p.ret()
         with p.symbol("___slab_alloc"):
             p.label(f"{name}.slow")
+            p.lock(c.nodes.irq, CPU)
             p.work(host.cost("slub_slow_ps"))
             p.load(SLOT, self.cpu, "page", CPU)
             p.branch(SLOT, "<", 0, f"{name}.new_slab")
@@ -56,9 +57,10 @@ class Slub:
             p.qlen(c.free, N, SLOT)
             p.branch(N, "==", 0, f"{name}.deactivate")
             p.splice(c.free, self.freelist, SLOT, CPU)  # others have given back to it meanwhile
-            p.jump(f"{name}.slub.alloc")
+            p.jump(f"{name}.slow.done")
             p.label(f"{name}.deactivate")
             p.store(c.state, "listed", 0, SLOT)
+            p.store(self.cpu, "page", -1, CPU)
             p.label(f"{name}.new_slab")
             p.pop(self.cpu_partial, SLOT, CPU, empty=f"{name}.node")
             p.load(N, c.state, "free", SLOT)
@@ -68,6 +70,8 @@ class Slub:
             p.alu(M, M, "min", 1 << 30)
             p.store(self.cpu, "pobjects", M, CPU)
             self._take()
+            p.label(f"{name}.slow.done")
+            p.unlock(c.nodes.irq, CPU)
             p.jump(f"{name}.slub.alloc")
 
     def _from_node(self) -> None:
@@ -77,7 +81,7 @@ class Slub:
         with p.symbol("get_partial_node"):
             p.label(f"{name}.node")
             p.load(K, c.nodes.cpu, "node", CPU)
-            host.lock(c.list_lock, K)
+            c.take(c.list_lock, K)
             p.count("list_locks")
             p.pop(c.partial, SLOT, K, empty=f"{name}.grow")
             p.store(c.state, "listed", 1, SLOT)
@@ -96,7 +100,7 @@ class Slub:
             p.jump(f"{name}.more")
             p.label(f"{name}.enough")
             p.unlock(c.list_lock, K)
-            p.jump(f"{name}.slub.alloc")
+            p.jump(f"{name}.slow.done")
             p.label(f"{name}.grow")
             p.unlock(c.list_lock, K)
         with p.symbol("new_slab"):
@@ -105,7 +109,7 @@ class Slub:
             p.count("slabs_grown")
             p.store(c.state, "listed", 1, SLOT)
             self._take()
-            p.jump(f"{name}.slub.alloc")
+            p.jump(f"{name}.slow.done")
 
     def _free(self) -> None:
         """`listed` is 1 for a slab that some CPU has frozen or a node's list holds, 0 for a full one."""
@@ -131,8 +135,9 @@ class Slub:
         host, p, c, name = self.host, self.host.program, self.cache, self.cache.name
         with p.symbol("put_cpu_partial"):
             p.label(f"{name}.put_cpu_partial")
+            p.store(c.state, "listed", 1, SLOT)  # frozen by the same exchange
+            p.lock(c.nodes.irq, CPU)
             p.work(host.cost("slub_slow_ps"))
-            p.store(c.state, "listed", 1, SLOT)
             p.load(N, self.cpu, "pobjects", CPU)
             p.branch(N, "<=", c.size.cpu_partial, f"{name}.keep")
         with p.symbol("unfreeze_partials"):
@@ -140,7 +145,7 @@ class Slub:
             p.pop(self.cpu_partial, OTHER, CPU, empty=f"{name}.keep")
             p.load(K, c.state, "node", OTHER)
             p.label(f"{name}.unfreeze")
-            host.lock(c.list_lock, K)
+            c.take(c.list_lock, K)
             p.count("list_locks")
             p.label(f"{name}.unfreeze.next")
             p.atomic(c.page, "counters", OTHER)
@@ -158,4 +163,5 @@ class Slub:
             p.store(c.state, "free", 1, SLOT)
             p.add(self.cpu, "pobjects", 1, CPU)
             p.push(self.cpu_partial, SLOT, CPU, front=True)
+            p.unlock(c.nodes.irq, CPU)
             p.ret()

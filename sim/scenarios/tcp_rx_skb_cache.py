@@ -42,7 +42,6 @@ SCHEDULER = {
 }
 
 _DONE = ("stat:transactions",)
-_ALLOCATOR = ("kmem_cache_alloc_node", "kmem_cache_free")
 
 
 class TcpRxSkbCache(Scenario):
@@ -51,9 +50,9 @@ class TcpRxSkbCache(Scenario):
     name = "tcp-rx-skb-cache"
     title = "Requests and replies: objects allocated on one CPU and freed on another"
     varies = "the receive queue that RSS gives to each flow, and the CPU that RPS gives to it"
-    warm_ps = 4_000_000_000
-    quick_ps = 6_000_000_000
-    until_ps = 10_000_000_000
+    warm_ps = 3_000_000_000
+    quick_ps = 4_500_000_000
+    until_ps = 7_000_000_000
     patches = ("rx_skb_cache", "tx_skb_cache")
     knobs = (
         Knob("rx_skb_cache", 1, "The patch: a socket keeps the last sk_buff that its reader has read; softirq frees "
@@ -70,6 +69,8 @@ class TcpRxSkbCache(Scenario):
              100, 3000, 50, "ns"),
         Knob("round_trip_us", 60, "From a reply to the flow's next request, with the client's time. No source.",
              10, 2000, 10, "us"),
+        Knob("lock_section_ns", 0, "Time added inside every section of the allocators' locks: how near they are to "
+             "being full.", 0, 400, 10, "ns", shows_with=(("tx_skb_cache", 0),)),
         Knob("coalesce_us", 8, "The NIC's interrupt waits so long after a packet.", 0, 100, 1, "us",
              kernel="mlx5: dynamic moderation starts with 8"),
         Knob("rps_cpus", "none", "CPUs that RPS spreads packets over by hash.", choices=("none", "all"),
@@ -127,7 +128,8 @@ class TcpRxSkbCache(Scenario):
         sizes = {"skb": SIZES[256], "fclone": SIZES[512], "head": SIZES[2048].choose(tx_cache, SIZES[1024])}
         objects = {"skb": 40_000, "fclone": 30_000, "head": 24_000}
         fields = {"skb": SKB_FIELDS, "fclone": SKB_FIELDS, "head": HEAD_FIELDS}
-        caches = {n: Cache(host, nodes, n, sizes[n], objects[n], fields[n], slab) for n in sizes}
+        section_ps = knob("lock_section_ns") * 1000
+        caches = {n: Cache(host, nodes, n, sizes[n], objects[n], fields[n], slab, section_ps) for n in sizes}
         nic = RssNic(
             host, flows, queues=knob("rx_queues"), ring_frames=RING_FRAMES,
             coalesce_ps=knob("coalesce_us") * 1_000_000, spread="hashed",
