@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SEEDS = 1_000_000
 #: Knobs in sight, if the scenario has them; the others are one click away.
-FIRST = ("mtu", "gro_max_size", "recv_size_bytes", "reader_cpu", "page_recycling", "link_gbps")
+FIRST = ("mtu", "gro_max_size", "rps_cpus", "tcp_early_demux", "recv_size_bytes", "reader_cpu")
 
 
 class Arms(NamedTuple):
