@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from receive_path_book.freshness import code_hash, reachable
+from receive_path_book.freshness import builder_hash, code_hash, reachable
 
 from book.build.places import ROOT
 from tests.book.onepage import OnePageBook
@@ -116,6 +116,17 @@ def test_prose_styles_and_leavings_do_not_run_the_notebooks_again(tmp_path: Path
     path.parent.mkdir(parents=True)
     path.write_text("text")
     assert code_hash(tmp_path) == before
+
+
+def test_a_changed_style_or_extension_makes_every_page_anew(tmp_path: Path) -> None:
+    seen = []
+    for text in ("one", "two"):
+        for name in ("book/_ext/part.py", "book/static/book.css"):
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            seen.append(builder_hash(tmp_path))
+    assert len(set(seen)) == len(seen)
 
 
 def test_compiled_functions_are_where_the_compiler_cache_looks() -> None:

@@ -46,6 +46,16 @@ def code_hash(root: Path = ROOT) -> str:
     return digest.hexdigest()[:16]
 
 
+def builder_hash(root: Path = ROOT) -> str:
+    """Hash of the extension and the styles, which change every page and run no notebook."""
+    digest = hashlib.sha256()
+    for room in ("_ext", "static"):
+        for path in sorted((root / "book" / room).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
 def prepare(app: Sphinx, config: Config) -> None:
     """Give kernels an absolute import path and key the folder of kept outputs."""
     # Kernels inherit the environment, and they run in the page's folder: the path has to be absolute.
@@ -54,6 +64,7 @@ def prepare(app: Sphinx, config: Config) -> None:
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
     config.receive_path_code = code_hash()
+    config.receive_path_builder = builder_hash()
     folder = Path(app.outdir).parent / f"{CACHE}{config.receive_path_code}"
     config.nb_execution_cache_path = str(folder)
     for old in folder.parent.glob(f"{CACHE}*"):
@@ -64,4 +75,5 @@ def prepare(app: Sphinx, config: Config) -> None:
 def connect(app: Sphinx) -> None:
     """Run before myst-nb looks at its configuration."""
     app.add_config_value("receive_path_code", "", "env", types=[str])
+    app.add_config_value("receive_path_builder", "", "env", types=[str])
     app.connect("config-inited", prepare, priority=100)
