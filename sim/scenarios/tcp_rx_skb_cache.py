@@ -88,6 +88,8 @@ class TcpRxSkbCache(Scenario):
     )
     metrics = (
         Metric("mpps", "Mpps", _DONE, scale=1e6, doc="requests answered, a packet each"),
+        Metric("kept", "sk_buffs", ("stat:requests_kept",), _DONE,
+               doc="requests whose sk_buff a socket kept, by request"),
         Metric("remote_frees", "objects", ("stat:remote_frees",), _DONE,
                doc="SLUB: objects given back to a slab that is not this CPU's, by request"),
         Metric("alien_frees", "objects", ("stat:alien_frees",), _DONE,
