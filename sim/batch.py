@@ -42,7 +42,10 @@ class BatchError(RuntimeError):
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a scenario's class, machine and changed constants, a setting, and its seeds."""
+    """One run: a scenario's class, machine and changed constants, a setting, and its seeds.
+
+    `verified` says that the same program was verified before, with constants that differ in size only.
+    """
 
     scenario: type[Scenario]
     machine: Machine
@@ -51,6 +54,7 @@ class Job:
     seed: int
     replications: int
     until_ps: int
+    verified: bool = False
 
     @classmethod
     def of(
@@ -60,6 +64,7 @@ class Job:
         seed: int = 1,
         replications: int | None = None,
         until_ps: int | None = None,
+        verified: bool = False,
     ) -> Job:
         """The job that runs a scenario at a setting. Raises KnobError, before anything is run."""
         chosen = scenario.settings(**knobs)
@@ -71,6 +76,7 @@ class Job:
             seed,
             scenario.replications if replications is None else replications,
             until_ps or scenario.until_ps,
+            verified,
         )
 
     def __str__(self) -> str:
@@ -81,6 +87,7 @@ class Job:
     def run(self) -> Result | RunError:
         """The result, or how the run ended before its time."""
         scenario = _composed(self)
+        scenario.verified |= self.verified
         knobs: dict[str, Any] = dict(self.knobs)
         try:
             return scenario.run(

@@ -182,7 +182,6 @@ def run_sensitivity(options: argparse.Namespace, rest: list[str]) -> int:
     threads = sensitivity.threads()
     if options.thread and options.thread not in threads:
         raise Mistake(f"no conclusion of a thread {options.thread!r}; {nearest(options.thread, threads)}")
-    old = {r["thread"] for r in sensitivity.load() if not sensitivity.outdated(r)} if options.outdated else set()
     compiled.announce()
     count = options.processes
 
@@ -191,9 +190,11 @@ def run_sensitivity(options: argparse.Namespace, rest: list[str]) -> int:
 
     made: list[dict[str, Any]] = []
     for thread in [options.thread] if options.thread else threads:
-        if thread in old:
+        old = [r for r in sensitivity.load() if r["thread"] == thread] if options.outdated else []
+        if old and not any(map(sensitivity.outdated, old)):
             continue
-        records = study.study(thread, executor=processes if count else None)
+        pool = processes if count else None
+        records = (study.confirmed(thread, old, pool) if old else None) or study.study(thread, executor=pool)
         sensitivity.write(records)
         made += records
     if options.json:

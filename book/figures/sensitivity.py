@@ -1,0 +1,159 @@
+"""What the conclusions rest on: the records of `sim.sensitivity` as one picture and two tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from book.figures.svg import Picture
+from book.figures.table import Table, shown
+from sim import sensitivity
+
+Record = Mapping[str, Any]
+
+SHOWN: Final = 5  # constants of a conclusion in the picture
+LEFT, RIGHT, ROW, HEAD, FOOT, LEGEND = 142, 352, 19, 42, 30, 30
+
+
+def mark(record: Record) -> str:
+    """Whether a record still fits what it was made with: ``fits``, or what has changed since."""
+    changed = sensitivity.outdated(record)
+    return f"outdated: {changed} changed" if changed else "fits"
+
+
+def heaviest(record: Record) -> list[Mapping[str, Any]]:
+    """Constants that move the gain by more than a seed does, the one that moves it most first."""
+    gain = record["gain"]
+    reach = {row["name"]: sensitivity.reach(row, gain["mean"]) for row in record["constants"]}
+    rows = [row for row in record["constants"] if reach[row["name"]] > gain["noise"]]
+    return sorted(rows, key=lambda row: -reach[row["name"]])
+
+
+def _signed(value: float | None) -> str:
+    return "run ended" if value is None else f"{value:+.1f}"
+
+
+def _name(record: Record) -> str:
+    return f"{record['thread']}: {record['figure']}"
+
+
+def _finding(records: Sequence[Record]) -> str:
+    safe = [r for r in records if r["survives"]["sign"]]
+    lost = [
+        f"{_name(r)} is lost with {', '.join(r['survives']['sign_lost_with'])}"
+        for r in records if not r["survives"]["sign"]
+    ]
+    return (
+        f"{len(safe)} of {len(records)} conclusions keep their sign whichever single constant is a quarter smaller or "
+        f"larger" + (f"; {'; '.join(lost)}." if lost else ".")
+    )
+
+
+def tornado(records: Sequence[Record]) -> Picture:
+    """For each conclusion the constants that move it most: its gain with each a quarter smaller and larger."""
+    count = [min(SHOWN, len(heaviest(r))) + 1 for r in records]
+    picture = Picture(LEGEND + sum(HEAD + FOOT + ROW * n for n in count), _finding(records))
+    picture.dot(8, 10, 4, "c0")
+    picture.text(17, 14, "a quarter smaller", "small")
+    picture.dot(130, 10, 4, "c1")
+    picture.text(139, 14, "a quarter larger", "small")
+    picture.line([(244, 10), (262, 10)], "l3")
+    picture.text(268, 14, "several at once", "small")
+    top = float(LEGEND)
+    for record in records:
+        top = _panel(picture, record, top)
+    return picture
+
+
+def _panel(picture: Picture, record: Record, top: float) -> float:
+    """One conclusion; returns where the next one begins."""
+    rows, together, gain = heaviest(record)[:SHOWN], record["together"], record["gain"]["mean"]
+    ends = [row[end]["gain"] for row in rows for end in ("low", "high")]
+    every = [0.0, gain, *(x for x in (*ends, together["lowest"], together["highest"]) if x is not None)]
+    low, span = min(every), max(every) - min(every) or 1.0
+
+    def x(value: float) -> float:
+        return LEFT + (RIGHT - LEFT) * (value - low) / span
+
+    picture.text(4, top + 16, record["thread"], "strong")
+    state = mark(record)
+    picture.text(356, top + 16, "" if state == "fits" else state, "end small")
+    picture.text(4, top + 31, record["figure"], "small")
+    bottom = top + HEAD + ROW * (len(rows) + 1)
+    for value, kind in ((0.0, "rule"), (gain, "rule dash")):
+        picture.line([(x(value), top + HEAD - 4), (x(value), bottom)], kind)
+    y = top + HEAD
+    for row in rows:
+        picture.text(LEFT - 6, y + 12, row["name"], "end small")
+        found = [(row[end]["gain"], colour) for end, colour in (("low", "c0"), ("high", "c1"))]
+        points = [(x(value), colour) for value, colour in found if value is not None]
+        picture.line([(at, y + 8) for at, _ in points], "rule")
+        for at, colour in points:
+            picture.dot(at, y + 8, 4, colour)
+        y += ROW
+    picture.text(LEFT - 6, y + 12, f"{together['points']} mixtures", "end small")
+    if together["lowest"] is not None:
+        picture.line([(x(together["lowest"]), y + 8), (x(together["highest"]), y + 8)], "l3")
+    apart = abs(x(gain) - x(0.0)) > 70
+    picture.text(min(max(x(0.0), LEFT), RIGHT - 8), bottom + 13, "0" if apart else "", "mid small")
+    words = f"{gain:+.1f} %"
+    picture.text(min(max(x(gain), LEFT + 24), RIGHT - 20), bottom + 13, words, "mid small")
+    return bottom + FOOT
+
+
+def conclusion_table(records: Sequence[Record]) -> Table:
+    """Each conclusion: its gain, how far single constants and mixtures move it, and whether it survives."""
+    missing = [t for t in sensitivity.threads() if t not in {r["thread"] for r in records}]
+    return Table(
+        "Conclusions under other constants",
+        ["conclusion", "gain, %", "one constant, ±25 %", "several at once", "sign kept", "signs of mixtures",
+         "figure from after stays met", "data"],
+        [
+            (_name(r), _signed(r["gain"]["mean"]), " to ".join(map(_signed, sensitivity.span(r))), _together(r),
+             _verdict(r["survives"]["sign"], r["survives"]["sign_lost_with"]),
+             f"{r['together']['signs_kept']} of {r['together']['points']}", _rate(r), mark(r))
+            for r in records
+        ] + [(thread, *["–"] * 6, "not run yet") for thread in missing],
+    )
+
+
+def _together(record: Record) -> str:
+    low, high = (record["together"][end] for end in ("lowest", "highest"))
+    return "–" if low is None else f"{_signed(low)} to {_signed(high)}"
+
+
+def _verdict(good: bool, names: Sequence[str]) -> str:
+    return "yes" if good else f"no: {', '.join(names)}"
+
+
+def _rate(record: Record) -> str:
+    stated, survives = record["stated"], record["survives"]
+    if stated is None:
+        return "–"
+    return _verdict(survives["rate"], survives["rate_lost_with"]) if stated["met"] else "missed as it is"
+
+
+def constant_table(records: Sequence[Record]) -> Table:
+    """Every constant that moves a gain by more than a seed does, with Morris's effects where it was varied."""
+    rows = []
+    for record in records:
+        effects = {e["name"]: e for e in record["morris"]}
+        for row in heaviest(record):
+            effect = effects.get(row["name"])
+            rows.append((
+                row["name"], f"{shown(row['value'])} {row['unit']}", row["status"], _name(record),
+                _signed(row["low"]["gain"]), _signed(row["high"]["gain"]),
+                f"{effect['mu_star']:.1f} ± {effect['half_width']:.1f}" if effect else "–",
+                effect["sigma"] if effect else None,
+            ))
+    return Table(
+        "Constants that move a gain",
+        ["constant", "value", "status", "conclusion", "gain at −25 %", "gain at +25 %", "elementary effect, points",
+         "its spread"],
+        rows, code=["constant"],
+    )
+
+
+def silent(records: Sequence[Record]) -> int:
+    """How many constants, summed over the conclusions, move nothing beyond what a seed does."""
+    return sum(len(r["constants"]) - len(heaviest(r)) for r in records)
