@@ -88,7 +88,8 @@ def settings(knobs: Sequence[Knob], given: Mapping[str, Any], scenario: str) -> 
     Raises
     ------
     KnobError
-        for an unknown knob (with the nearest name), a refused one (with the reason), or a setting out of range.
+        for an unknown knob (with the nearest name), a refused one (with the reason; its default may be given), or
+        a setting out of range.
     """
     by_name = {k.name: k for k in knobs}
     out: dict[str, int | str] = {k.name: k.default for k in knobs}
@@ -98,7 +99,7 @@ def settings(knobs: Sequence[Knob], given: Mapping[str, Any], scenario: str) -> 
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(by_name)}"
             raise KnobError(f"{scenario} has no knob {name!r}; {hint}")
         knob = by_name[name]
-        if knob.effect == "refused":
+        if knob.effect == "refused" and setting != knob.default:
             raise KnobError(f"{scenario} refuses {name}: {knob.why}")
         number = knob.number(setting)
         out[name] = knob.choices[number] if knob.choices else number

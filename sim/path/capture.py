@@ -12,7 +12,7 @@ from ..expression import Value
 from .host import Host
 from .inline import InlineSoftirqs
 from .packet import PacketSockets
-from .registers import BUDGET, FLOW, INDEX, K, LEFT, M, N, SKB
+from .registers import BUDGET, FLOW, INDEX, LEFT, SKB, K, M, N
 
 COPIED_BYTES: Final = 1514  # ETH_FRAME_LEN
 FORK_PS: Final = 1_000_000_000  # assumed; the trap does not depend on it, once softirqs run before the readers
@@ -28,13 +28,16 @@ class RingReaders:
         After so many frames the program sleeps in ``usleep(100)``; 0 for never.
     late
         1 if packets come in for a while before the first read: the program makes all sockets, then forks the readers.
+    first_timer
+        How many agents were spawned before.
     """
 
     def __init__(
-        self, host: Host, sockets: PacketSockets, softirqs: InlineSoftirqs, *, pause_frames: Value, late: Value
+        self, host: Host, sockets: PacketSockets, softirqs: InlineSoftirqs, *, pause_frames: Value, late: Value,
+        first_timer: int,
     ) -> None:
         self.host, self.sockets, self.softirqs = host, sockets, softirqs
-        self.pause_frames, self.late = pause_frames, late
+        self.pause_frames, self.late, self.first_timer = pause_frames, late, first_timer
         self._read()
         self._poll()
         host.spec.spawn_threads("bench_rollover", "reader", sockets.sockets, mod=sockets.sockets)
@@ -125,7 +128,8 @@ class RingReaders:
         with p.symbol("hrtimer_interrupt"):
             p.label("usleep")
             p.work(host.cost("syscall_ps"))
-            p.wake_agent(FLOW, PAUSE_PS)
+            p.alu(N, FLOW, "+", self.first_timer)
+            p.wake_agent(N, PAUSE_PS)
             p.sleep()
             p.work(host.cost("irq_ps"))
             p.ret()

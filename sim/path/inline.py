@@ -12,6 +12,7 @@ from typing import Final
 from ..expression import Number
 from ..spec import Integer
 from .host import Host
+from .moderation import Moderation
 from .registers import BUDGET, CPU, FRAME, INDEX, OTHER, RXQ, M, N
 from .rss import RssNic
 
@@ -28,8 +29,8 @@ class InlineSoftirqs:
     ``softirq_ps`` and ``ksoftirqd_ps`` add up the time of all passes and of ksoftirqd's.
     """
 
-    def __init__(self, host: Host, nic: RssNic) -> None:
-        self.host, self.nic = host, nic
+    def __init__(self, host: Host, nic: RssNic, moderation: Moderation) -> None:
+        self.host, self.nic, self.moderation = host, nic, moderation
         self.table = host.spec.table(
             "softirq", host.cpu, since=Integer(0, 1 << 53), pending=Integer(0, 1), no_irq=Integer(0, 1),
             ksoftirqd=Integer(0, 1),
@@ -71,6 +72,7 @@ class InlineSoftirqs:
             p.pop(nic.ring, FRAME, RXQ, empty="napi_complete")
             p.push(nic.descriptors, FRAME, RXQ)
             p.count("packets")
+            self.moderation.polled()
             p.call(receive)
             p.loop(BUDGET, "napi_poll")
         with p.symbol("__do_softirq"):
@@ -88,7 +90,7 @@ class InlineSoftirqs:
             p.qlen(nic.ring, N, RXQ)
             p.branch(N, "==", 0, "napi_complete.out")
             p.store(nic.napi, "irq_on", 0, RXQ)
-            p.raise_(nic.interrupt, nic.coalesce_ps)
+            self.moderation.interrupt()
             p.label("napi_complete.out")
             p.call("softirq_time")
             p.end()

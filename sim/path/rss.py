@@ -7,6 +7,8 @@ passed up at once; UDP is not merged by default), so each packet goes up alone. 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..expression import Number, Value
 from ..spec import Domain, Integer, Reference
 from .host import Host
@@ -97,8 +99,11 @@ class RssNic:
                 p.call(done)
             p.end()
 
-    def write_wire(self) -> None:
-        """Write the agents' subroutine ``wire``: a packet of FLOW arrives now. Uses FRAME, RXQ, N, OTHER."""
+    def write_wire(self, interrupt: Callable[[], None] | None = None) -> None:
+        """Write the agents' subroutine ``wire``: a packet of FLOW arrives now. Uses FRAME, RXQ, N, OTHER.
+
+        `interrupt` writes what a queue (in RXQ) does to interrupt its CPU; by default that waits for `coalesce_ps`.
+        """
         p = self.host.program
         p.label("wire")
         p.load(RXQ, self.rss, "rxq", FLOW)
@@ -109,8 +114,11 @@ class RssNic:
         p.load(N, self.napi, "irq_on", RXQ)
         p.branch(N, "==", 0, "wire.out")
         p.store(self.napi, "irq_on", 0, RXQ)
-        p.load(OTHER, self.napi, "cpu", RXQ)
-        p.raise_(self.interrupt, self.coalesce_ps, OTHER)
+        if interrupt is not None:
+            interrupt()
+        else:
+            p.load(OTHER, self.napi, "cpu", RXQ)
+            p.raise_(self.interrupt, self.coalesce_ps, OTHER)
         p.label("wire.out")
         p.ret()
         p.label("wire.drop")

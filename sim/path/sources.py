@@ -6,7 +6,7 @@ trip after the receiver has made room.
 
 from __future__ import annotations
 
-from ..expression import Number
+from ..expression import Number, Value
 from ..spec import Integer, Reference
 from .host import Host
 from .registers import FLOW, INDEX, OTHER, K, M, N
@@ -17,12 +17,21 @@ class PoissonSource:
     """One agent a receive queue; gaps are exponential, each packet belongs to a flow drawn at random.
 
     `gap_ps` is the mean time between two packets of one queue. Flow i belongs to queue i modulo queues, so a
-    queue's agent draws among its own flows (RSS must be ``even``).
+    queue's agent draws among its own flows (RSS must be ``even``). With `burst` each begins with so many packets at
+    once, as an overload leaves them in the receive ring. With `on` 0 there are no agents.
     """
 
-    def __init__(self, host: Host, nic: RssNic, gap_ps: Number) -> None:
+    def __init__(self, host: Host, nic: RssNic, gap_ps: Number, burst: Value | None = None, on: Number = 1) -> None:
         p, spec = host.program, host.spec
         per_queue = (nic.flows.count // nic.rxq.count).most(1)
+        if burst is not None:
+            p.label("poisson_source.burst")
+            p.set(K, burst)
+            p.branch(K, "<=", 0, "poisson_source")
+            p.label("poisson_source.more")
+            p.set(FLOW, INDEX)
+            p.call("wire")
+            p.loop(K, "poisson_source.more")
         p.label("poisson_source")
         p.exponential(M, gap_ps)
         p.work(0, by=M, fs=1000)
@@ -32,7 +41,8 @@ class PoissonSource:
         p.alu(FLOW, FLOW, "%", nic.flows.count)
         p.call("wire")
         p.jump("poisson_source")
-        spec.spawn_agents("poisson source", "poisson_source", nic.rxq.count, stagger=host.value(gap_ps) // 7)
+        entry = "poisson_source" if burst is None else "poisson_source.burst"
+        spec.spawn_agents("poisson source", entry, nic.rxq.count * on, stagger=host.value(gap_ps) // 7)
 
 
 class WindowedSenders:

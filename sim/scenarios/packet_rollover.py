@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import fitted, machine
-from ..expression import Value
+from .. import machine
 from ..knob import Knob
 from ..machine import Machine
 from ..path.capture import RingReaders
 from ..path.host import Host
 from ..path.inline import InlineSoftirqs, slices
+from ..path.moderation import Moderation
 from ..path.packet import PacketSockets
+from ..path.registers import M
 from ..path.rss import RssNic
 from ..path.sources import PoissonSource
 from ..result import Metric, Role
@@ -24,8 +25,6 @@ from .scenario import Scenario
 CPUS = 8  # the thread: eight sockets, each reader pinned to a CPU that receives one NIC interrupt
 NIC_RING_FRAMES = 1024  # mlx4_en's default
 
-MODERATION = (400_000, 450_000, 128)  # mlx4_en: packets/s of a ring where it begins and ends, us at its end
-SMALL_BYTES = 256  # MLX4_EN_AVG_PKT_SMALL: up to this average length the interrupt never waits
 
 _READ = ("stat:read",)
 _PACKETS = ("stat:packets",)
@@ -36,18 +35,19 @@ class PacketRollover(Scenario):
 
     name = "packet-rollover"
     title = "Packet sockets with rings: who may look whether another one has room"
-    varies = "the gaps between packets, which are exponential"
-    warm_ps = 30_000_000_000
+    varies = "the gaps between packets, which are exponential, and each packet's time in the driver (by a quarter)"
+    warm_ps = 48_000_000_000
     quick_ps = 60_000_000_000
-    until_ps = 90_000_000_000
+    until_ps = 72_000_000_000  # one turn of ksoftirqd and one of the reader
     patches = ("pressure",)
     knobs = (
         Knob("pressure", 1, "The patch: a socket without room is marked, and then only its own CPU looks at it.",
              kernel="since 4.2", shows_with=(("start", "full"),)),
-        Knob("start", "full", "Whether all rings are full or empty at the start: there can be two lasting states.",
+        Knob("start", "full", "Whether all rings are empty or full at the start (with half of the NIC's rings, as an "
+             "overload leaves them): there can be two lasting states.",
              choices=("empty", "full")),
         Knob("load_kpps", 3500, "Packets a second, over all CPUs.", 500, 8000, 100, "kpps"),
-        Knob("ring_frames", 1024, "Frames of each socket's ring (TPACKET_V2, 4,096 bytes each).", 64, 4096, 64, "frames",
+        Knob("ring_frames", 1024, "Frames of a socket's ring (TPACKET_V2, 4,096 bytes each).", 64, 4096, 64, "frames",
              kernel="PACKET_RX_RING: tp_frame_nr, the program's choice"),
         Knob("sockets", 8, "Sockets of the fanout group, each with a reader on its own CPU.", 1, 8, 1, "sockets"),
         Knob("rollover", 1, "PACKET_FANOUT_FLAG_ROLLOVER: a packet whose socket is full goes to another one.",
@@ -55,21 +55,19 @@ class PacketRollover(Scenario):
         Knob("slice_ms", 12, "ksoftirqd and the reader of a CPU take turns of this length when neither sleeps.",
              1, 24, 1, "ms", kernel="CFS: sched_latency 6 ms * (1 + log2 of 8 CPUs), halved for two tasks",
              shows_with=(("start", "full"), ("pressure", 0))),
-        Knob("packages", 1, "Processor packages over which the eight CPUs lie. The program takes CPUs 0 to 7; whether a "
-             "host with two of 12 cores numbers one package first or takes turns, the thread does not say.",
+        Knob("packages", 2, "Processor packages over which the eight CPUs lie. The program takes CPUs 0 to 7; whether "
+             "a host with two of 12 cores numbers one package first or takes turns, the thread does not say.",
              1, 2, 1, "packages", shows_with=(("start", "full"), ("pressure", 0))),
         Knob("pause_frames", 0, "bench_rollover's option -l: after so many frames the reader sleeps 100 us. 0 is off. "
              "The thread does not give the command.", 0, 1000, 1, "frames"),
-        Knob("softirq_packet_ns", fitted.knob("packet-rollover", "softirq_packet_ps", 700_000) // 1000,
-             "Driver, GRO, netfilter and the drop: a packet's softirq time without the packet socket.",
-             100, 2000, 10, "ns"),
-        Knob("packet_bytes", 300, "Length of a packet. The thread does not say; its profile shows so few interrupts that "
-             "the NIC must have moderated them, which its driver does for packets above 256 bytes only.",
-             60, 1514, 2, "bytes"),
-        Knob("adaptive_moderation", 1, "The driver sets how long the NIC's interrupt waits by rate and size of packets.",
+        Knob("softirq_packet_ns", 500, "Driver, GRO, netfilter and the drop: a packet's softirq time without the "
+             "packet socket. No source; with 500 full rings last without the patch and drain with it.", 100, 2000, 10, "ns"),
+        Knob("packet_bytes", 300, "Length of a packet. The thread does not say; its profile has few interrupts, and "
+             "the NIC's driver moderates them at this rate for packets above 256 bytes only.", 60, 1514, 2, "bytes"),
+        Knob("adaptive_moderation", 1, "The driver sets how long an interrupt waits by rate and size of packets.",
              kernel="mlx4_en: ethtool adaptive-rx, default on"),
         Knob("coalesce_us", 16, "The NIC's interrupt waits so long after a packet, if moderation is not adaptive.",
-             0, 200, 1, "us", kernel="mlx4_en: 16 us, 44 packets", shows_with=(("adaptive_moderation", 0),)),
+             0, 128, 1, "us", kernel="mlx4_en: 16 us, 44 packets", shows_with=(("adaptive_moderation", 0),)),
         Knob("rps_cpus", 0, "CPUs that RPS spreads packets over.", 0, 255, 1, "mask", effect="refused",
              why="the message says that RPS and RFS are disabled; a hop would change the CPU, and with it the socket",
              kernel="/sys/class/net/DEV/queues/rx-N/rps_cpus, default 0"),
@@ -89,11 +87,11 @@ class PacketRollover(Scenario):
     metrics = (
         Metric("mpps", "Mpps", _READ, scale=1e6, doc="packets that readers took out of their rings"),
         Metric("polled_mpps", "Mpps", _PACKETS, scale=1e6, doc="packets that softirqs took from the NIC"),
-        Metric("probes_per_packet", "probes", ("stat:probes",), _PACKETS, doc="calls of packet_rcv_has_room() a packet"),
+        Metric("probes_per_packet", "probes", ("stat:probes",), _PACKETS, doc="calls of packet_rcv_has_room()"),
         Metric("own_full", "%", ("stat:own_full",), _PACKETS, 100.0, "packets that found their own socket full"),
         Metric("rolled_over", "%", ("stat:rolled_over",), _PACKETS, 100.0, "packets that went to another socket"),
-        Metric("ring_drops_mpps", "Mpps", ("stat:ring_drops",), scale=1e6, doc="packets that found every ring full"),
-        Metric("nic_drops_mpps", "Mpps", ("stat:nic_drops",), scale=1e6, doc="packets that found no receive descriptor"),
+        Metric("ring_drops_mpps", "Mpps", ("stat:ring_drops",), scale=1e6, doc="packets with every ring full"),
+        Metric("nic_drops_mpps", "Mpps", ("stat:nic_drops",), scale=1e6, doc="packets without a descriptor"),
         Metric("lock_wait", "%", ("lock_wait:sk_receive_queue.lock",), scale=100.0 / CPUS,
                doc="time that a CPU spun for receive-queue locks"),
         Metric("pressure_changes_per_s", "1/s", ("stat:pressure_changes",), scale=1e12),
@@ -119,16 +117,18 @@ class PacketRollover(Scenario):
         knob = spec.values.knob
         # CPUs 0 to 7 in one package or spread over two: a host's numbering decides, and the thread does not say
         host = Host(
-            spec, self.machine, slices(knob("slice_ms") * 1_000_000_000),
-            {**fitted.constants(self.name), **self.changes},
+            spec, self.machine, slices(knob("slice_ms") * 1_000_000_000), self.changes
         )
         spec.cost(sockets=knob("packages"), cores_per_socket=CPUS // knob("packages"))
         flows = spec.domain("flow", CPUS)
         nic = RssNic(
-            host, flows, queues=CPUS, ring_frames=NIC_RING_FRAMES,
-            coalesce_ps=knob("adaptive_moderation").choose(adaptive_ps(host), knob("coalesce_us") * 1_000_000),
+            host, flows, queues=CPUS, ring_frames=NIC_RING_FRAMES, coalesce_ps=0
         )
-        softirqs = InlineSoftirqs(host, nic)
+        moderation = Moderation(
+            host, nic, adaptive=knob("adaptive_moderation"), fixed_ps=knob("coalesce_us") * 1_000_000,
+            packet_bytes=knob("packet_bytes"),
+        )
+        softirqs = InlineSoftirqs(host, nic, moderation)
         sockets = PacketSockets(
             host, sockets=knob("sockets"), ring_frames=knob("ring_frames"), full=knob("start"),
             rollover=knob("rollover"), pressure="pressure", packet_bytes=knob("packet_bytes"),
@@ -139,22 +139,18 @@ class PacketRollover(Scenario):
             p.label("netif_receive_skb")
             p.work(host.cost("slab_alloc_ps"))
         with p.symbol("mlx4_en_process_rx_cq"):
-            p.work(knob("softirq_packet_ns") * 1000)
+            packet_ps = knob("softirq_packet_ns") * 1000  # by up to a quarter more or less, as lines hit or miss
+            p.uniform(M, packet_ps // 2)
+            p.work(packet_ps * 3 // 4, by=M, fs=1000)
             p.call("packet_rcv_fanout")
         with p.symbol("kmem_cache_free"):
             p.work(host.cost("slab_free_ps"))
             p.ret()
         sockets.write_receive()
-        RingReaders(host, sockets, softirqs, pause_frames=knob("pause_frames"), late=knob("start"))
+        RingReaders(
+            host, sockets, softirqs, pause_frames=knob("pause_frames"), late=knob("start"), first_timer=2 * CPUS
+        )
         softirqs.write_ticks()  # after the readers' timers, which wake agents by number
-        nic.write_wire()
-        PoissonSource(host, nic, 1_000_000_000 * CPUS // knob("load_kpps"))
+        nic.write_wire(moderation.interrupt)
+        PoissonSource(host, nic, 1_000_000_000 * CPUS // knob("load_kpps"), knob("start") * (NIC_RING_FRAMES // 2))
         return [Role(f"cpu{i}", host.value(i).row, "a CPU with an interrupt and a reader") for i in range(CPUS)]
-
-
-def adaptive_ps(host: Host) -> Value:
-    """How long mlx4_en lets an interrupt wait, ps: nothing for small packets, else by the rate of a ring."""
-    begin, end, longest_us = MODERATION
-    rate = host.knob("load_kpps") * 1000 // CPUS
-    us = (rate - begin).most(0).least(end - begin) * longest_us // (end - begin)
-    return us * host.knob("packet_bytes").above(SMALL_BYTES) * 1_000_000
