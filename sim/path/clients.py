@@ -21,9 +21,11 @@ class Clients:
         From a reply to the next request, with the client's own time.
     first_ps
         Time between the first requests of two flows.
+    running
+        1 if there are clients, 0 if none.
     """
 
-    def __init__(self, host: Host, nic: RssNic, *, round_trip_ps: Number, first_ps: Number) -> None:
+    def __init__(self, host: Host, nic: RssNic, *, round_trip_ps: Number, first_ps: Number, running: Number) -> None:
         self.host, self.nic, self.round_trip_ps = host, nic, host.value(round_trip_ps)
         spec, p = host.spec, host.program
         self.under_way = spec.queue("under way", nic.rxq, nic.flows)
@@ -49,8 +51,8 @@ class Clients:
         p.work(first_ps)
         p.loop(M, "first_requests.next")
         p.halt()
-        spec.spawn_agents("client", "client", nic.rxq.count)
-        spec.spawn_agents("first requests", "first_requests")
+        spec.spawn_agents("client", "client", nic.rxq.count * running)
+        spec.spawn_agents("first requests", "first_requests", running)
 
     def reply(self) -> None:
         """Write: FLOW's reply leaves now. Uses N, OTHER and RXQ."""

@@ -35,7 +35,7 @@ class Fragments:
         spec.init(self.cpu, "page", -1)
         spec.fill(self.zone, self.page.count, div=pages // sockets)
 
-    def _zone(self, take: bool) -> None:
+    def zone_page(self, take: bool) -> None:
         """A page between PAGE and the zone of the node in K."""
         host, p = self.host, self.host.program
         host.lock(self.lock, K)
@@ -61,7 +61,7 @@ class Fragments:
             p.branch(OTHER, "==", 0, again)  # all are free again: the page begins anew
             p.label(fresh)
             p.load(K, self.nodes.cpu, "node", CPU)
-            self._zone(True)
+            self.zone_page(True)
             p.store(self.cpu, "page", PAGE, CPU)
             p.count("frag_pages")
             p.label(again)
@@ -83,5 +83,5 @@ class Fragments:
             p.branch(N, ">", 0, kept)
             with p.symbol("__free_pages_ok"):
                 p.load(K, self.state, "node", PAGE)
-                self._zone(False)
+                self.zone_page(False)
         p.label(kept)

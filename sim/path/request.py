@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..expression import Value
+from ..expression import Number, Value
 from ..spec import Reference
 from .clients import Clients
 from .epoll import Epoll
@@ -163,8 +163,8 @@ class RequestTcp:
             p.count("replies_freed")
         p.label("tcp_ack.done")
 
-    def write_threads(self, clients: Clients) -> None:
-        """Write the threads ``reader``: the next ready socket, read, write."""
+    def write_threads(self, clients: Clients, count: Number) -> None:
+        """Write `count` threads ``reader``, at most one for each epoll instance: the next ready socket, read, write."""
         host, p, sock = self.host, self.host.program, self.struct
         self.epoll.wait("reader")
         with p.symbol("tcp_poll"):
@@ -197,7 +197,7 @@ class RequestTcp:
         self._write()
         clients.reply()
         p.jump("reader")
-        host.spec.spawn_threads("reader", "reader", self.epoll.reader.count, mod=self.epoll.reader.count)
+        host.spec.spawn_threads("reader", "reader", count, mod=self.epoll.reader.count)
 
     def _own(self) -> None:
         """``lock_sock()``: the spinlock is held for an instant only."""

@@ -18,6 +18,8 @@ from ..path.epoll import Epoll
 from ..path.fragments import Fragments
 from ..path.host import Host
 from ..path.kmem import SIZES, Cache, Nodes
+from ..path.loopback import MESSAGE_BYTES as BULK_BYTES
+from ..path.loopback import LoopbackPairs
 from ..path.request import HEAD_FIELDS, SKB_FIELDS, RequestTcp
 from ..path.rss import RssNic
 from ..path.slab import Slab
@@ -30,10 +32,12 @@ from .scenario import Scenario
 FLOWS = 10_000  # the thread
 READERS = 112  # the thread: 112 threads; one on each CPU
 CORES_PER_SOCKET = 28  # 112 hyper-threads in two sockets
-MESSAGE_BYTES = 1  # tcp_rr sends single bytes
+MESSAGE_BYTES = 1  # assumed: the least that a request can be
 RING_FRAMES = 1024
-FRAGMENT_PAGES = 4096
+FRAGMENT_PAGES = 16_384
 FIRST_PS = 120_000
+PAIRS = 224  # the robot's 208 on 104 hyper-threads: two for each
+MOST_WINDOW = 64
 
 #: Linux 5.0: what a softirq leaves after 2 ms goes to ksoftirqd, which other interrupts then wait for.
 SCHEDULER = {
@@ -58,7 +62,7 @@ class TcpRxSkbCache(Scenario):
         Knob("rx_skb_cache", 1, "The patch: a socket keeps the last sk_buff that its reader has read; softirq frees "
              "it with the next packet.", kernel="5.2 to 5.15"),
         Knob("tx_skb_cache", 1, "Its twin: a socket keeps the last acknowledged sk_buff for its next send, and a "
-             "head holds headers only.", kernel="5.2 to 5.15; off by default since 5.3 (net.ipv4.tcp_tx_skb_cache)"),
+             "head holds headers only.", kernel="5.2 to 5.15; later behind net.ipv4.tcp_tx_skb_cache, off by default"),
         Knob("force_rx_cache", 0, "Keep the receive cache even with RPS or RFS, which the patch does not.",
              shows_with=(("rps_cpus", "all"),)),
         Knob("allocator", "slab", "The kernel's slab allocator. The authors' company ran SLAB; the default was SLUB.",
@@ -79,6 +83,11 @@ class TcpRxSkbCache(Scenario):
              kernel="net.core.rps_sock_flow_entries, default 0"),
         Knob("ip_early_demux", 1, "The socket is found before the route and gives its own cached one.",
              kernel="net.ipv4.ip_early_demux, default 1"),
+        Knob("workload", "rr", "Requests and replies, or bulk over loopback as a test robot ran it: netperf "
+             "TCP_STREAM, two pairs for each hyper-thread.", choices=("rr", "loopback")),
+        Knob("window_messages", 2, "Loopback: unread messages of 16 KB that stop a sender. No source; chosen because "
+             "the cache loses there, and at none of 1, 4, 8 and 16.", 1, MOST_WINDOW, 1, "messages",
+             shows_with=(("workload", "loopback"),)),
         Knob("mtu", 1500, "Largest IP packet.", 576, 9000, 4, "bytes", effect="inert",
              why="a request of one byte is a packet of 53: no MTU cuts it"),
         Knob("gro_max_segs", 1, "Segments that GRO merges.", 1, 17, 1, "segments", effect="inert",
@@ -88,6 +97,10 @@ class TcpRxSkbCache(Scenario):
     )
     metrics = (
         Metric("mpps", "Mpps", _DONE, scale=1e6, doc="requests answered, a packet each"),
+        Metric("pair_mbps", "Mbit/s", ("stat:loopback_messages",), scale=8e6 * BULK_BYTES / PAIRS,
+               doc="loopback: what each pair moves"),
+        Metric("loopback_pages", "pages", ("stat:loopback_pages",), ("stat:loopback_messages",),
+               doc="loopback: pages that senders took from a zone, by message"),
         Metric("kept", "sk_buffs", ("stat:requests_kept",), _DONE,
                doc="requests whose sk_buff a socket kept, by request"),
         Metric("remote_frees", "objects", ("stat:remote_frees",), _DONE,
@@ -153,8 +166,16 @@ class TcpRxSkbCache(Scenario):
             Slub(cache)
             Slab(cache)
         nic.write_wire()
-        clients = Clients(host, nic, round_trip_ps=knob("round_trip_us") * 1_000_000, first_ps=FIRST_PS)
-        tcp.write_threads(clients)
+        requests = 1 - knob("workload")
+        clients = Clients(
+            host, nic, round_trip_ps=knob("round_trip_us") * 1_000_000, first_ps=FIRST_PS, running=requests
+        )
+        tcp.write_threads(clients, epoll.reader.count * requests)
+        # the threads of one workload are there, those of the other are none
+        LoopbackPairs(
+            host, nodes, fragments, pairs=knob("workload") * PAIRS, most_pairs=PAIRS, window=knob("window_messages"),
+            most_window=MOST_WINDOW, rx_cache=rx_cache,
+        )
         return [
             Role("softirq", host.value(0).row, "the first CPU with a receive queue, and a thread"),
             Role("reader", host.value(READERS - 1).row, "a CPU with a thread only"),
