@@ -15,9 +15,15 @@ COPY_SPREAD_PERCENT = 10  # assumed: a packet's copy takes up to this more or le
 
 
 class DatagramReaders:
-    """Writes the threads ``recvfrom``, one a socket, all on CPU `cpu`; a datagram holds `datagram_bytes`."""
+    """Writes the threads ``recvfrom``, one a socket; a datagram holds `datagram_bytes`.
 
-    def __init__(self, host: Host, udp: UdpSockets, *, cpu: Number, datagram_bytes: Number) -> None:
+    Socket s's runs on CPU `cpu` + s % `cpus`; there are `threads`, by default as many as sockets.
+    """
+
+    def __init__(
+        self, host: Host, udp: UdpSockets, *, cpu: Number, datagram_bytes: Number, cpus: Number = 1,
+        threads: Number | None = None,
+    ) -> None:
         self.host, self.udp = host, udp
         p = host.program
         with p.symbol("entry_syscall"):
@@ -39,7 +45,8 @@ class DatagramReaders:
         udp.skbs.free()
         with p.symbol("udpv6_recvmsg"):
             p.jump("recvfrom.call")
-        host.spec.spawn_threads("reader", "recvfrom", udp.sockets, base=cpu)
+        count = udp.sockets if threads is None else threads
+        host.spec.spawn_threads("reader", "recvfrom", count, base=cpu, mod=cpus)
 
     def _take(self) -> None:
         host, p, udp = self.host, self.host.program, self.udp

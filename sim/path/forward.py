@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..expression import Number, Value
 from ..spec import Integer
 from .host import Host
-from .linear import NO_DST, NOREF, REFERENCE, LinearSkbs
+from .linear import NO_DST, NOREF, REFERENCE, RoutedSkbs
 from .registers import CPU, SKB, N
 
 LOCAL, ELSEWHERE = range(2)  # where a route leads
@@ -31,7 +31,7 @@ class Routes6:
     """
 
     def __init__(
-        self, host: Host, skbs: LinearSkbs, *, rules: Number = 0, elsewhere_percent: Number = 0, forwarding: Number = 0
+        self, host: Host, skbs: RoutedSkbs, *, rules: Number = 0, elsewhere_percent: Number = 0, forwarding: Number = 0
     ) -> None:
         self.host, self.skbs = host, skbs
         self.rules, self.elsewhere = host.value(rules), host.value(elsewhere_percent)

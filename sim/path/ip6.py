@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..expression import Number, Value
 from .forward import ELSEWHERE, Routes6
 from .host import Host
-from .linear import NO_DST, LinearSkbs
+from .linear import NO_DST, RoutedSkbs
 from .registers import SKB, N
 from .udp import SOCK, UdpSockets
 
@@ -29,7 +29,7 @@ class Ip6:
     """
 
     def __init__(
-        self, host: Host, skbs: LinearSkbs, udp: UdpSockets, routes: Routes6, *, early_demux: Number,
+        self, host: Host, skbs: RoutedSkbs, udp: UdpSockets, routes: Routes6, *, early_demux: Number,
         cookie: Number = 1, local_in: str | None = None,
     ) -> None:
         self.host, self.skbs, self.udp, self.routes = host, skbs, udp, routes

@@ -6,10 +6,10 @@ Each remembers the flow that it belongs to and what it holds of its route: nothi
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 from ..expression import Number
-from ..spec import Domain, Integer, Reference
+from ..spec import Domain, Integer, Lines, Reference, Table
 from .host import Host
 from .registers import FLOW, SKB
 
@@ -17,6 +17,18 @@ NO_DST, NOREF, REFERENCE = range(3)
 
 #: What a function of the path touches of an sk_buff, as lines: those of one group are fetched together.
 FIELDS: Final = {"next": 0, "_skb_refdst": 0, "data": 1, "users": 1}
+
+
+class RoutedSkbs(Protocol):
+    """sk_buffs that know their flow and their route: these, or those with pages (`sim.path.skbs`)."""
+
+    skb: Domain
+    struct: Lines
+    table: Table
+
+    def fetch(self) -> None: ...
+
+    def free(self) -> None: ...
 
 
 class LinearSkbs:

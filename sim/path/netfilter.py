@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..expression import Number
+from ..expression import Number, Value
 from ..program import Register
 from .host import Host
-from .registers import SKB
+from .registers import FLOW, SKB
+from .socket import Socket
 from .udp import SOCK, UdpSockets
 
 RULE: Final = Register(6, "rule")  # rules left
@@ -50,3 +51,33 @@ class OwnerRules:
             p.label("qtaguid_mt.has")
             p.read(udp.struct, "sk_uid", SOCK)
             p.label("qtaguid_mt.out")
+
+
+class TcpOwnerRules:
+    """Writes ``tcp_ip6t_do_table``: SKB, of FLOW, passes `rules` rules with an owner match. Uses RULE.
+
+    The socket that early demux found is at hand; without it each rule looks the socket up and lets it go again.
+    """
+
+    def __init__(self, host: Host, socket: Socket, rules: Number, early_demux: Value) -> None:
+        p = host.program
+        with p.symbol("ip6t_do_table"):
+            p.label("tcp_ip6t_do_table")
+            with p.where(host.value(rules), "uid_rules"):
+                p.set(RULE, rules)
+                p.label("tcp_ip6t_do_table.rule")
+                p.work(host.cost("netfilter_rule_ps"))
+                p.count("rules")
+                with p.symbol("qtaguid_mt"):
+                    p.work(host.cost("function_call_ps"))
+                    with p.where(1 - early_demux, "no early demux"):
+                        with p.symbol("__inet6_lookup_established"):
+                            p.work(host.cost("socket_lookup_ps"))
+                            p.count("lookups")
+                            p.read(socket.struct, "skc_portpair", FLOW)
+                            p.read(socket.struct, "skc_v6_rcv_saddr", FLOW)
+                            p.atomic(socket.struct, "sk_refcnt", FLOW)
+                        p.atomic(socket.struct, "sk_refcnt", FLOW)
+                    p.read(socket.struct, "sk_err", FLOW)  # sk_uid lies on its line
+                p.loop(RULE, "tcp_ip6t_do_table.rule")
+            p.ret()

@@ -7,12 +7,12 @@ the backlog, they are processed at once; when there is nothing at all and enough
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from ..expression import Value
+from ..expression import Number, Value
 from .host import Host
 from .memory import Memory
-from .registers import COPIED, FLOW, LEFT, SKB, K, M, N
-from .sender import BulkSender
+from .registers import COPIED, FLOW, INDEX, LEFT, SKB, K, M, N
 from .skbs import Skbs
 from .socket import Socket
 
@@ -38,19 +38,28 @@ class ReaderKeys:
     nonblocking: Value
 
 
+class Acknowledged(Protocol):
+    """The other end of the flows (`sim.path.sender.BulkSender`, `sim.path.windows.BulkSenders`)."""
+
+    def acknowledge(self) -> None: ...
+
+
 class Reader:
-    """Writes the thread ``recvmsg`` on CPU `cpu`, with a buffer of `recv_size_bytes` and a low mark of `rcvlowat`."""
+    """Writes the threads ``recvmsg``, one a flow, with buffers of `recv_size_bytes` and a low mark of `rcvlowat`.
+
+    Flow f's runs on CPU `cpu` + f % `cpus`; there are `threads`, by default as many as flows.
+    """
 
     def __init__(
-        self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, sender: BulkSender, keys: ReaderKeys, *,
-        cpu: Value, recv_size_bytes: Value, rcvlowat: Value,
+        self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, sender: Acknowledged, keys: ReaderKeys, *,
+        cpu: Value, recv_size_bytes: Value, rcvlowat: Value, cpus: Number = 1, threads: Number | None = None,
     ) -> None:
         self.host, self.skbs, self.socket, self.memory = host, skbs, socket, memory
         self.sender, self.keys, self.rcvlowat = sender, keys, rcvlowat
         p = host.program
         with p.symbol("entry_SYSCALL_64"):
             p.label("recvmsg")
-            p.set(FLOW, 0)
+            p.set(FLOW, INDEX)
             p.label("recvmsg.call")
         self._poll()
         with p.symbol("entry_SYSCALL_64"):
@@ -65,7 +74,8 @@ class Reader:
         self._nothing()
         self._done()
         self._cleanup_rbuf()
-        host.spec.spawn_threads("reader", "recvmsg", socket.flow.count, base=cpu)
+        count = socket.flow.count if threads is None else threads
+        host.spec.spawn_threads("reader", "recvmsg", count, base=cpu, mod=cpus)
 
     def _poll(self) -> None:
         """Whether the socket is readable. Urgent data are asked for first or last (patch 14): its sequence is cold."""

@@ -7,10 +7,11 @@ fragments than one holds (``max_skb_frags``). Their number is charged, their lin
 from __future__ import annotations
 
 from ..expression import Number, Value
-from ..spec import Integer, Reference
+from ..spec import CellType, Domain, Integer, Reference
 from .host import Host
+from .linear import NO_DST, REFERENCE
 from .pages import Pages
-from .registers import CPU, PAGE, SKB, K, N
+from .registers import CPU, FLOW, OTHER, PAGE, SKB, K, M, N
 
 FRAGS_PER_LINE = 4  # skb_frag_t has 16 bytes
 
@@ -26,12 +27,16 @@ class Skbs:
         Fragments that a packet can have at most.
     max_skb_frags
         Fragments of one sk_buff: 17 by default, up to 45 since Linux 6.4.
+    flows
+        If given, a packet remembers its flow and what it holds of its route, as those of `sim.path.linear`.
     """
 
-    def __init__(self, host: Host, pages: Pages, count: Number, frags: Number, max_skb_frags: Value) -> None:
+    def __init__(
+        self, host: Host, pages: Pages, count: Number, frags: Number, max_skb_frags: Value, flows: Domain | None = None
+    ) -> None:
         self.host = host
         self.pages = pages
-        self.max_skb_frags = max_skb_frags
+        self.max_skb_frags, self.flows = max_skb_frags, flows
         spec = host.spec
         self.info_lines = (host.value(frags).most(max_skb_frags) + (FRAGS_PER_LINE - 1)) // FRAGS_PER_LINE
         self.skb = spec.domain("skb", count)
@@ -39,9 +44,12 @@ class Skbs:
         # struct sk_buff spans four lines: list and owner, control block, headers, data pointers and reference
         self.struct = spec.struct("sk_buff", self.skb, {"next": 0, "cb": 0, "data": 1, "users": 1}, 2)
         self.info = spec.struct("skb_shared_info", info, {"frags": 0}, 1)
+        own: dict[str, CellType] = {}
+        if flows is not None:
+            own = {"flow": Reference(flows, none=False), "refdst": Integer(NO_DST, REFERENCE)}
         self.table = spec.table(
-            "sk_buff", self.skb, segments=Integer(0, 1 << 20), frags=Integer(0, 1 << 20), bytes=Integer(0, 1 << 30),
-            left=Integer(0, 1 << 30), alloc_cpu=Reference(host.cpu),
+            "sk_buff", self.skb, **own, segments=Integer(0, 1 << 20), frags=Integer(0, 1 << 20),
+            bytes=Integer(0, 1 << 30), left=Integer(0, 1 << 30), alloc_cpu=Reference(host.cpu),
         )
         self.cache = spec.queue("skbuff_head_cache", host.one, self.skb)
         self.frags = spec.queue("frags", self.skb, pages.page)
@@ -76,7 +84,24 @@ class Skbs:
             p.store(self.table, "alloc_cpu", CPU, SKB)
             p.store(self.table, "segments", 0, SKB)
             p.store(self.table, "frags", 0, SKB)
+            if self.flows is not None:
+                p.store(self.table, "flow", FLOW, SKB)
+                p.store(self.table, "refdst", NO_DST, SKB)
             p.ret()
+
+    def fetch(self) -> None:
+        """Write: a CPU that did not have the packet reads it; FLOW is its flow."""
+        p = self.host.program
+        p.read(self.struct, "next", SKB)
+        p.read(self.struct, "data", SKB)
+        p.load(FLOW, self.table, "flow", SKB)
+
+    def free(self) -> None:
+        """Write: the packet in SKB goes back with its pages. Keeps M; uses N, K, OTHER, SLOT and PAGE."""
+        p = self.host.program
+        p.set(OTHER, M)
+        p.call("kfree_skb")
+        p.set(M, OTHER)
 
     def _free(self) -> None:
         host, p = self.host, self.host.program

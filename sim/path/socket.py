@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import structs
 from ..expression import Number, Value
-from ..spec import Integer, Reference
+from ..spec import Domain, Integer, Reference
 from .host import Host
 from .registers import FLOW, SKB, N
 from .skbs import Skbs
@@ -25,11 +25,11 @@ LAYOUT_KEYS = ("defer_free", "drop_forced_caps", "drop_nocaps", "fill_sock_hole"
 class Socket:
     """The sockets of a host, one for each flow, and the subroutines to own and to release one (in FLOW)."""
 
-    def __init__(self, host: Host, skbs: Skbs, flows: Number) -> None:
+    def __init__(self, host: Host, skbs: Skbs, flows: Number | Domain) -> None:
         self.host = host
         spec = host.spec
-        self.flow = spec.domain("flow", flows)
-        self.reader = spec.domain("thread", flows)
+        self.flow = flows if isinstance(flows, Domain) else spec.domain("flow", flows)
+        self.reader = spec.domain("thread", self.flow.count)
         self.struct = host.struct("sock", self.flow, FIELDS, LAYOUT_KEYS, structs.sock)
         self.tcp = spec.struct("tcp_sock", self.flow, {"rcv_nxt": 0, "urg_data": 1, "urg_seq": 2}, 3)
         self.pinet6 = spec.struct("ipv6_pinfo", self.flow, {"saddr": 0}, 1)
@@ -42,7 +42,7 @@ class Socket:
         self.receive_queue = spec.queue("sk_receive_queue", self.flow, skbs.skb)
         self.backlog = spec.queue("sk_backlog", self.flow, skbs.skb)
         self.taken = spec.queue("backlog in work", self.flow, skbs.skb)
-        spec.init(self.table, "reader", 0, mod=flows)
+        spec.init(self.table, "reader", 0, mod=self.flow.count)
         spec.init(self.table, "queue_tail", -1)
         spec.init(self.table, "backlog_tail", -1)
 

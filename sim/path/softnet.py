@@ -41,13 +41,15 @@ class Softnet:
         Kind of the queue's lock, TICKET or QUEUED.
     max_backlog
         Packets that a CPU's queue holds (``netdev_max_backlog``); without it none is dropped.
+    then
+        The subroutine that a packet goes to, in SKB with its flow in FLOW.
     """
 
     def __init__(
         self, host: Host, skbs: Packets, flows: Domain, *, rps: Value, rfs: Value, reader_cpus: Number,
-        kind: Number = TICKET, max_backlog: Number | None = None,
+        kind: Number = TICKET, max_backlog: Number | None = None, then: str = "ip_rcv",
     ) -> None:
-        self.host, self.skbs = host, skbs
+        self.host, self.skbs, self.then = host, skbs, then
         self.drops = max_backlog is not None
         self.rps, self.rfs = rps, rfs
         self.hop: Value = rps.most(rfs)
@@ -81,7 +83,7 @@ class Softnet:
             p.label("netif_receive_skb")
             p.work(host.cost("netif_receive_ps"))
             with p.where(1 - self.hop, "no steering"):
-                p.jump("ip_rcv")
+                p.jump(self.then)
         with p.symbol("get_rps_cpu"):
             p.work(host.cost("rps_ps"))
             with p.where(self.rfs, "rfs"):
@@ -151,7 +153,7 @@ class Softnet:
             p.label("process_backlog.next")
             p.pop(self.taken, SKB, CPU, empty="process_backlog.more")
             self.skbs.fetch()
-            p.call("ip_rcv")
+            p.call(self.then)
             p.loop(BUDGET, "process_backlog.next")
             p.raise_(self.vector)  # the weight is used up: others first, this one again
             p.end()

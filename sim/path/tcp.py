@@ -25,11 +25,13 @@ class Tcp:
         A subroutine called before the socket's lock is taken.
     limit_late
         1 if ``tcp_add_backlog`` reads the socket's limits only for a packet that it could not coalesce (patch 1).
+    local_in
+        A subroutine called for packets to this host before TCP: netfilter's hook.
     """
 
     def __init__(
         self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, early_demux: Value, flush_deferred: str,
-        limit_late: Value,
+        limit_late: Value, local_in: str | None = None,
     ) -> None:
         self.host, self.skbs, self.socket, self.memory = host, skbs, socket, memory
         self.limit_late = limit_late
@@ -37,7 +39,10 @@ class Tcp:
         with p.symbol("ip6_rcv_core"):
             p.label("ip6_rcv")
             p.work(host.cost("ip_rcv_ps"))
-            p.set(FLOW, 0)
+            if skbs.flows is None:
+                p.set(FLOW, 0)
+            else:
+                p.load(FLOW, skbs.table, "flow", SKB)
         with p.where(early_demux, "tcp_early_demux"), p.symbol("tcp_v6_early_demux"):
             p.work(host.cost("socket_lookup_ps"))
             self._match()
@@ -49,6 +54,8 @@ class Tcp:
             with p.symbol("__inet6_lookup_established"):
                 p.work(host.cost("socket_lookup_ps"))
                 self._match()
+        if local_in is not None:
+            p.call(local_in)
         with p.symbol("tcp_v6_rcv"):
             p.work(host.cost("tcp_rcv_ps"))
             p.call(flush_deferred)

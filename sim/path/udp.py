@@ -14,7 +14,7 @@ from ..expression import Number, Value
 from ..program import Register
 from ..spec import Domain, Integer, Reference
 from .host import Host
-from .linear import LinearSkbs
+from .linear import RoutedSkbs
 from .registers import FLOW, OTHER, SKB, K, M, N
 
 SOCK: Final = Register(7, "sk")  # the socket of the packet in hand, or -1
@@ -50,7 +50,7 @@ class UdpSockets:
     """
 
     def __init__(
-        self, host: Host, skbs: LinearSkbs, flows: Domain, *, connected: Number, lookup_ps: Number, rcvbuf: Number,
+        self, host: Host, skbs: RoutedSkbs, flows: Domain, *, connected: Number, lookup_ps: Number, rcvbuf: Number,
         truesize: Number, kind: Number = TICKET,
     ) -> None:
         self.host, self.skbs, self.flows = host, skbs, flows

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..machine import Machine
+from .lab import Lab
 from .packet_rollover import PacketRollover
 from .scenario import RunError, Scenario, nearest
 from .tcp_5_17 import Tcp517
@@ -19,7 +20,7 @@ from .tcp_rx_skb_cache import TcpRxSkbCache
 from .udpv6_early_demux import UdpV6EarlyDemux
 
 SCENARIOS: dict[str, type[Scenario]] = {
-    s.name: s for s in (Tcp517, TcpPrequeue, TcpRxSkbCache, PacketRollover, UdpV6EarlyDemux)
+    s.name: s for s in (Tcp517, TcpPrequeue, TcpRxSkbCache, PacketRollover, UdpV6EarlyDemux, Lab)
 }
 
 __all__ = ["SCENARIOS", "RunError", "Scenario", "load", "names"]

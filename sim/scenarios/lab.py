@@ -1,0 +1,209 @@
+"""lab: a receiver of the reader's own, with any kind of socket behind one path.
+
+It is made of the parts of the threads: a NIC with several queues, GRO, RPS and RFS, IPv6 with early demux and
+netfilter's rules, TCP of 5.16 with the patches of the 5.17 series, UDP of 4.12, forwarding. Which parts
+a packet passes is decided where it goes up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+
+from .. import fitted, machine
+from ..engine.tables import QUEUED
+from ..expression import Value
+from ..knob import Knob
+from ..machine import Machine
+from ..path import costs
+from ..path.datagrams import DatagramReaders
+from ..path.defer import Defer
+from ..path.forward import Routes6
+from ..path.gro import Gro
+from ..path.host import Host
+from ..path.ip6 import Ip6
+from ..path.memory import Memory
+from ..path.netfilter import OwnerRules, TcpOwnerRules
+from ..path.pages import Pages
+from ..path.reader import Reader, ReaderKeys
+from ..path.registers import FLOW, RXQ, K
+from ..path.rss import RssNic
+from ..path.skbs import Skbs
+from ..path.socket import Socket
+from ..path.softnet import Softnet
+from ..path.sources import PoissonSource
+from ..path.tcp import Tcp
+from ..path.udp import UdpSockets
+from ..path.windows import BulkSenders
+from ..result import Role
+from ..spec import Spec
+from . import lab_knobs
+from .lab_knobs import DEFAULT_CPUS, KINDS, PATCHES
+from .scenario import Scenario
+
+PAGE_BYTES = 4096
+COPYBREAK = 256  # a driver copies a packet so short into the sk_buff's own head
+LINEAR_MTU = 3500  # above it the NIC splits header and payload
+TCP_HEADERS, UDP_HEADERS = 72, 48  # IPv6 40; TCP 20 and time stamps 12, or UDP 8
+WIRE_OVERHEAD = 38
+TRUESIZE = 2304  # what a datagram counts for in a receive buffer
+TCP_MEM = UDP_MEM = 16 << 20  # bytes that all sockets together may hold, as net.ipv4.tcp_mem and udp_mem limit them
+
+#: Kernel 5.17 at HZ=1000: softirqs beyond 2 ms go to ksoftirqd, and interrupts wait for it then.
+SCHEDULER = {
+    "slice_ps": 3_000_000_000, "ksoftirqd_after_ps": 2_000_000_000, "ksoftirqd_slice_ps": 1_000_000_000,
+    "ksoftirqd_blocks_irq": 1,
+}
+
+
+class Lab(Scenario):
+    """The receiver that the reader puts together."""
+
+    name = "lab"
+    title = "A receiver of one's own: queues, steering, sockets, readers, patches"
+    varies = "when each burst or datagram arrives, which GRO bucket and which CPU a flow's hash picks"
+    warm_ps = 600_000_000
+    quick_ps = 1_000_000_000
+    until_ps = 1_800_000_000
+    patches = PATCHES
+    verified = True
+    knobs = lab_knobs.KNOBS
+    metrics = lab_knobs.METRICS
+
+    def __init__(self, machine: Machine | None = None, changes: Mapping[str, int] | None = None) -> None:
+        super().__init__(machine, changes)
+        cpus = self.machine.topology.cpus
+
+        def cut(knob: Knob) -> Knob:
+            if knob.high != DEFAULT_CPUS:
+                return knob
+            most = min(cpus, 16) if knob.name == "rps_cpus" else cpus
+            return replace(knob, high=max(most, 2), default=min(int(knob.default), most))
+
+        self.knobs = tuple(cut(k) for k in type(self).knobs)
+
+    def default_machine(self) -> Machine:
+        """A server of 2021, cut to eight CPUs on two sockets."""
+        return machine.load("cascade-lake").with_(sockets=2, cores_per_socket=4, threads_per_core=1)
+
+    def compose(self, spec: Spec) -> Sequence[Role]:
+        """Write the path for all kinds of sockets."""
+        given = fitted.constants("tcp-5.17") if self.machine.name == "cascade-lake" else {}
+        host = Host(spec, self.machine, SCHEDULER, {**costs.on_machine(self.machine), **given, **self.changes})
+        knob, kind = host.knob, host.knob("socket")
+        bulk, rr, _, udp_own, forward = (kind.is_(KINDS.index(k)) for k in KINDS)
+        tcp_on = bulk + rr
+        own_sockets = tcp_on + udp_own
+        cpus = host.cpu.count
+        flows = spec.domain("flow", knob("flows"))
+
+        # what is on the wire
+        mtu, link = knob("mtu"), knob("link_gbps")
+        room = tcp_on.choose(mtu - TCP_HEADERS, mtu - UDP_HEADERS)
+        payload = bulk.choose(room, knob("message_bytes").least(room))
+        packet = payload + tcp_on.choose(TCP_HEADERS, UDP_HEADERS)
+        gap = (packet + WIRE_OVERHEAD) * 8000 // link
+        pages_per_frame = payload.above(COPYBREAK) * ((payload + (PAGE_BYTES - 1)) // PAGE_BYTES)
+        by_size = (knob("gro_max_size") - 1 - TCP_HEADERS) // payload
+        segments = bulk.choose(by_size.least(knob("gro_max_segs")).most(1), 1)
+
+        # how much of it can be under way
+        window = rr.choose(payload, (knob("rcvbuf") // 2).least(TCP_MEM // flows.count).most(payload * 2))
+        udp_sockets = udp_own.choose(flows.count, 1)
+        udp_rcvbuf = knob("rcvbuf").least(UDP_MEM // udp_sockets)
+        hop = knob("rps_cpus").above(0).most(knob("rfs") * (1 - forward))
+        queued = tcp_on.choose(
+            window // payload * flows.count, udp_sockets * (udp_rcvbuf // TRUESIZE + 2)
+        )
+        in_backlogs = hop * (1 - tcp_on) * knob("rps_cpus").most(knob("readers")) * knob("netdev_max_backlog") * 2
+        skb_count = queued + in_backlogs + flows.count + cpus * 64 + 256
+        lists = cpus * 512 + 8192  # pages that lie in the CPUs' lists or are on the way there
+
+        # who works on it
+        queues = knob("rx_queues").least(cpus)
+        step = knob("rx_cpus").choose((cpus // queues).most(1), 1)
+        readers = own_sockets.choose(knob("readers").least(cpus), 1)
+        place = knob("reader_cpus")
+        first = place.is_(1).choose(queues, place.is_(2).choose(self.machine.topology.cores_per_socket, 0))
+        reader_cpu = first.least(cpus - readers)
+
+        pages = Pages(host, (queued + in_backlogs) * pages_per_frame + lists, knob("page_recycling"))
+        skbs = Skbs(host, pages, skb_count, segments * pages_per_frame, knob("max_skb_frags"), flows)
+        nic = RssNic(
+            host, flows, queues=queues, ring_frames=knob("ring_frames"), coalesce_ps=knob("coalesce_us") * 1_000_000,
+            cpu_step=step,
+        )
+        senders = BulkSenders(
+            host, nic, window_bytes=window, frame_bytes=payload, gap_ps=gap, burst=bulk.choose(knob("burst_segs"), 1),
+            round_trip_ps=knob("round_trip_us") * 1_000_000, agents=tcp_on * flows.count, reply=rr,
+        )
+        offered = (1_000_000_000 // knob("offered_kpps")).most(gap) * queues
+        PoissonSource(host, nic, offered, on=1 - tcp_on)
+        write_hash(host, nic, knob("rss"))
+        nic.write_wire()
+        Gro(
+            host, nic, pages, skbs, pages_per_frame=pages_per_frame, segments=segments, frame_bytes=payload,
+            packet_ps=knob("softirq_packet_ns") * 1000
+            + (packet.above(LINEAR_MTU) * tcp_on) * host.cost("split_buffer_ps"),
+        ).write_poll("skb_defer_free_flush")
+
+        softnet = Softnet(
+            host, skbs, flows, rps=knob("rps_cpus").above(0), rfs=knob("rfs") * (1 - forward), reader_cpus=1,
+            kind=QUEUED, max_backlog=(1 - tcp_on).choose(knob("netdev_max_backlog"), 1 << 20), then="deliver_skb",
+        )
+        spec.init(softnet.flow, "by_hash", (cpus - knob("rps_cpus")).least(cpus - 1).most(0),
+                  mod=knob("rps_cpus").least(cpus), random=True)
+        spec.init(softnet.flow, "by_reader", reader_cpu, mod=readers)
+        p = host.program
+        with p.symbol("__netif_receive_skb_core"):
+            p.label("deliver_skb")
+            with p.where(tcp_on, "TCP"):
+                p.jump("ip6_rcv")
+            p.jump("ip_rcv")
+
+        socket = Socket(host, skbs, flows)
+        Defer(host, skbs, socket, defer_free="defer_free", defer_per_cpu="defer_per_cpu", kick=nic.poll)
+        memory = Memory(host, socket)
+        Tcp(
+            host, skbs, socket, memory, knob("tcp_early_demux"), "sk_defer_free_flush.bh", knob("backlog_limit_late"),
+            local_in="tcp_ip6t_do_table",
+        )
+        TcpOwnerRules(host, socket, knob("uid_rules"), knob("tcp_early_demux"))
+        socket.write_ownership(knob("direct_backlog_call"))
+        Reader(
+            host, skbs, socket, memory, senders,
+            ReaderKeys(**{f.name: knob(f.name) if f.name in spec.knobs else host.value(0) for f in fields(ReaderKeys)}),
+            cpu=reader_cpu, recv_size_bytes=knob("recv_size_bytes"), rcvlowat=knob("rcvlowat"), cpus=readers,
+            threads=tcp_on * flows.count,
+        )
+
+        udp = UdpSockets(
+            host, skbs, flows, connected=udp_own, lookup_ps=host.cost("socket_lookup_ps"), rcvbuf=udp_rcvbuf,
+            truesize=TRUESIZE, kind=QUEUED,
+        )
+        routes = Routes6(host, skbs, rules=knob("fib_rules"), forwarding=forward)
+        Ip6(host, skbs, udp, routes, early_demux=knob("udp_early_demux"), local_in="ip6t_do_table")
+        routes.write()
+        OwnerRules(host, udp, knob("uid_rules"))
+        udp.write(match_any=knob("match_any"), bound=1 - forward, rx_dst_set=knob("rx_dst_set"))
+        DatagramReaders(
+            host, udp, cpu=reader_cpu, datagram_bytes=payload, cpus=readers, threads=(1 - tcp_on) * udp.sockets
+        )
+        return (
+            Role("softirq", host.value(0).row, "the CPU of the first receive queue"),
+            Role("reader", reader_cpu.row, "the CPU of the first program that reads"),
+        )
+
+
+def write_hash(host: Host, nic: RssNic, on: Value) -> None:
+    """Write an agent that gives each flow a receive queue by the seed, before the first packet."""
+    p = host.program
+    p.label("rss_hash")
+    p.set(K, nic.flows.count)
+    p.label("rss_hash.flow")
+    p.alu(FLOW, K, "-", 1)
+    p.uniform(RXQ, nic.rxq.count)
+    p.store(nic.rss, "rxq", RXQ, FLOW)
+    p.loop(K, "rss_hash.flow")
+    p.halt()
+    host.spec.spawn_agents("rss hash", "rss_hash", on)
