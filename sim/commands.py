@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
 from multiprocessing import get_context
 from typing import Any, Final
 
@@ -29,6 +32,11 @@ def _shown(scenario: Scenario) -> list[str]:
     """Roles for a table: all, or the first of each kind where many CPUs do the same."""
     kinds = {role.doc or role.name: role.name for role in reversed(scenario.roles)}
     return [role.name for role in scenario.roles if role.name in kinds.values()]
+
+
+def _processes(count: int) -> Callable[[], ProcessPoolExecutor] | None:
+    """What makes a pool of so many processes; None, for threads, if there are to be none."""
+    return partial(ProcessPoolExecutor, count, mp_context=get_context("spawn")) if count else None
 
 
 def _print_json(document: Any) -> int:
@@ -183,18 +191,17 @@ def run_sensitivity(options: argparse.Namespace, rest: list[str]) -> int:
     if options.thread and options.thread not in threads:
         raise Mistake(f"no conclusion of a thread {options.thread!r}; {nearest(options.thread, threads)}")
     compiled.announce()
-    count = options.processes
-
-    def processes() -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
-
+    most = study.DESIGN
+    design = replace(
+        most, trajectories=options.trajectories or most.trajectories, constants=options.constants or most.constants
+    )
+    pool = _processes(options.processes)
     made: list[dict[str, Any]] = []
     for thread in [options.thread] if options.thread else threads:
         old = [r for r in sensitivity.load() if r["thread"] == thread] if options.outdated else []
         if old and not any(map(sensitivity.outdated, old)):
             continue
-        pool = processes if count else None
-        records = (study.confirmed(thread, old, pool) if old else None) or study.study(thread, executor=pool)
+        records = (study.confirmed(thread, old, pool) if old else None) or study.study(thread, design, pool)
         sensitivity.write(records)
         made += records
     if options.json:
@@ -219,16 +226,11 @@ def run_sweep(options: argparse.Namespace, rest: list[str]) -> int:
     fixed = words.knobs(scenario, rest)
     over = words.over(scenario, options.over)
     compiled.announce()
-    count = options.processes
-
-    def processes() -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(count, mp_context=get_context("spawn"))
-
     with Progress(f"sweep {scenario.name}") as progress:
         rows = sweep.sweep(
             scenario,
             over,
-            processes if count else None,
+            _processes(options.processes),
             seed=options.seed,
             replications=options.replications,
             progress=progress,
@@ -287,10 +289,12 @@ def show_machines(options: argparse.Namespace, rest: list[str]) -> int:
 
 def run_fit(options: argparse.Namespace, rest: list[str]) -> int:
     """Fit the constants that no source gives, and write them down."""
-    from . import fit  # nothing else needs it
+    from . import fit, fit_tcp_rx_skb_cache, fit_udpv6_early_demux  # nothing else needs them
 
     compiled.announce()
-    rows = fit.fit(reported.values(fit.THREAD), log=lambda line: print(line, file=sys.stderr))
+    rows: list[dict[str, Any]] = []
+    for thread in (fit, fit_tcp_rx_skb_cache, fit_udpv6_early_demux):
+        rows += thread.fit(reported.values(thread.THREAD), log=lambda line: print(line, file=sys.stderr))
     fit.write(rows)
     display.table(
         "Fitted constants", ["constant", "value", "unit", "fitted on"],

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from . import scenarios
-from .fitted import FILE
 
 THREAD: Final = "udpv6-early-demux"
 TARGETS: Final = {
@@ -39,9 +37,3 @@ def fit(figures: Mapping[str, float], log: Callable[[str], None] = print) -> lis
             "figure": figure, "reported": want, "fitted_on": why,
         }
     ]
-
-
-def write(rows: list[dict[str, Any]]) -> None:
-    """Write rows to `fitted.json`, in place of this thread's old ones; those of other threads stay as they are."""
-    kept = [row for row in json.loads(FILE.read_text(encoding="utf-8")) if row["scenario"] != THREAD]
-    FILE.write_text("[\n" + ",\n".join("  " + json.dumps(row) for row in kept + rows) + "\n]\n", encoding="utf-8")
