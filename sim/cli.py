@@ -125,6 +125,8 @@ def _parser() -> _Parser:
     with_seeds(sub)
     sub = command("sensitivity", commands.run_sensitivity, "the gain of each patch under other constants")
     sub.add_argument("--thread", help="one thread only")
+    sub.add_argument("--trajectories", type=_number, help="paths of Morris's design (6)")
+    sub.add_argument("--constants", type=_number, help="how many constants it varies (8)")
     sub.add_argument("--outdated", action="store_true", help="only what no longer fits the engine or the scenario")
     sub.add_argument("--processes", type=_number, default=0, help="run on so many processes instead of threads")
     with_json(sub)

@@ -35,7 +35,7 @@ def _shown(scenario: Scenario) -> list[str]:
 
 
 def _processes(count: int) -> Callable[[], ProcessPoolExecutor] | None:
-    """What makes a pool of so many processes; None, for threads, if there are to be none."""
+    """What makes a pool of so many processes; None, for threads, without any."""
     return partial(ProcessPoolExecutor, count, mp_context=get_context("spawn")) if count else None
 
 
@@ -191,10 +191,8 @@ def run_sensitivity(options: argparse.Namespace, rest: list[str]) -> int:
     if options.thread and options.thread not in threads:
         raise Mistake(f"no conclusion of a thread {options.thread!r}; {nearest(options.thread, threads)}")
     compiled.announce()
-    most = study.DESIGN
-    design = replace(
-        most, trajectories=options.trajectories or most.trajectories, constants=options.constants or most.constants
-    )
+    changed = {n: getattr(options, n) for n in ("trajectories", "constants") if getattr(options, n)}
+    design = replace(study.DESIGN, **changed)
     pool = _processes(options.processes)
     made: list[dict[str, Any]] = []
     for thread in [options.thread] if options.thread else threads:

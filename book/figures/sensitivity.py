@@ -11,14 +11,15 @@ from sim import sensitivity
 
 Record = Mapping[str, Any]
 
+FITS: Final = "fits"
 SHOWN: Final = 5  # constants of a conclusion in the picture
-LEFT, RIGHT, ROW, HEAD, FOOT, LEGEND = 142, 352, 19, 42, 30, 30
+LEFT, RIGHT, ROW, HEAD, MARK, FOOT, LEGEND = 142, 352, 19, 42, 15, 30, 30
 
 
 def mark(record: Record) -> str:
     """Whether a record still fits what it was made with: ``fits``, or what has changed since."""
     changed = sensitivity.outdated(record)
-    return f"outdated: {changed} changed" if changed else "fits"
+    return f"outdated: {changed} changed" if changed else FITS
 
 
 def heaviest(record: Record) -> list[Mapping[str, Any]]:
@@ -51,11 +52,13 @@ def _finding(records: Sequence[Record]) -> str:
 
 def tornado(records: Sequence[Record]) -> Picture:
     """For each conclusion the constants that move it most: its gain with each a quarter smaller and larger."""
-    count = [min(SHOWN, len(heaviest(r))) + 1 for r in records]
-    picture = Picture(LEGEND + sum(HEAD + FOOT + ROW * n for n in count), _finding(records))
+    heights = [
+        HEAD + MARK * (mark(r) != FITS) + FOOT + ROW * (min(SHOWN, len(heaviest(r))) + 1) for r in records
+    ]
+    picture = Picture(LEGEND + sum(heights), _finding(records))
     picture.dot(8, 10, 4, "c0")
     picture.text(17, 14, "a quarter smaller", "small")
-    picture.dot(130, 10, 4, "c1")
+    picture.dot(130, 10, 4, "l1")
     picture.text(139, 14, "a quarter larger", "small")
     picture.line([(244, 10), (262, 10)], "l3")
     picture.text(268, 14, "several at once", "small")
@@ -73,19 +76,20 @@ def _panel(picture: Picture, record: Record, top: float) -> float:
     low, span = min(every), max(every) - min(every) or 1.0
 
     def x(value: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (value - low) / span
+        return LEFT + 7 + (RIGHT - LEFT - 7) * (value - low) / span
 
     picture.text(4, top + 16, record["thread"], "strong")
-    state = mark(record)
-    picture.text(356, top + 16, "" if state == "fits" else state, "end small")
     picture.text(4, top + 31, record["figure"], "small")
+    if mark(record) != FITS:
+        top += MARK
+        picture.text(4, top + 31, mark(record), "small quiet")
     bottom = top + HEAD + ROW * (len(rows) + 1)
     for value, kind in ((0.0, "rule"), (gain, "rule dash")):
         picture.line([(x(value), top + HEAD - 4), (x(value), bottom)], kind)
     y = top + HEAD
     for row in rows:
         picture.text(LEFT - 6, y + 12, row["name"], "end small")
-        found = [(row[end]["gain"], colour) for end, colour in (("low", "c0"), ("high", "c1"))]
+        found = [(row[end]["gain"], colour) for end, colour in (("low", "c0"), ("high", "l1"))]
         points = [(x(value), colour) for value, colour in found if value is not None]
         picture.line([(at, y + 8) for at, _ in points], "rule")
         for at, colour in points:
@@ -106,14 +110,16 @@ def conclusion_table(records: Sequence[Record]) -> Table:
     missing = [t for t in sensitivity.threads() if t not in {r["thread"] for r in records}]
     return Table(
         "Conclusions under other constants",
-        ["conclusion", "gain, %", "one constant, ±25 %", "several at once", "sign kept", "signs of mixtures",
-         "figure from after stays met", "data"],
+        ["conclusion", "data", "gain, %", "one constant", "several", "sign kept", "lost with", "mixtures keep it",
+         "figure from after"],
         [
-            (_name(r), _signed(r["gain"]["mean"]), " to ".join(map(_signed, sensitivity.span(r))), _together(r),
-             _verdict(r["survives"]["sign"], r["survives"]["sign_lost_with"]),
-             f"{r['together']['signs_kept']} of {r['together']['points']}", _rate(r), mark(r))
+            (_name(r), mark(r).partition(":")[0], _signed(r["gain"]["mean"]),
+             " to ".join(map(_signed, sensitivity.span(r))), _together(r),
+             _yes(r["survives"]["sign"]), ", ".join(r["survives"]["sign_lost_with"]) or "–",
+             f"{r['together']['signs_kept']} of {r['together']['points']}", _rate(r))
             for r in records
-        ] + [(thread, *["–"] * 6, "not run yet") for thread in missing],
+        ] + [(thread, "not run", *["–"] * 7) for thread in missing],
+        code=["lost with"],
     )
 
 
@@ -122,15 +128,15 @@ def _together(record: Record) -> str:
     return "–" if low is None else f"{_signed(low)} to {_signed(high)}"
 
 
-def _verdict(good: bool, names: Sequence[str]) -> str:
-    return "yes" if good else f"no: {', '.join(names)}"
+def _yes(good: bool) -> str:
+    return "yes" if good else "no"
 
 
 def _rate(record: Record) -> str:
     stated, survives = record["stated"], record["survives"]
     if stated is None:
         return "–"
-    return _verdict(survives["rate"], survives["rate_lost_with"]) if stated["met"] else "missed as it is"
+    return _yes(survives["rate"]) if stated["met"] else "missed anyway"
 
 
 def constant_table(records: Sequence[Record]) -> Table:

@@ -141,7 +141,7 @@ def test_a_fresh_record_fits(few: list[sensitivity.Record]) -> None:
 def test_a_record_of_another_engine_is_marked(few: list[sensitivity.Record]) -> None:
     old = {**few[0], "engine": "0" * 16}
     assert pictures.mark(old) == "outdated: the engine changed"
-    assert "outdated: the engine changed" in pictures.conclusion_table([old])._repr_html_()
+    assert pictures.conclusion_table([old]).rows[0][1] == "outdated"
     assert "outdated: the engine changed" in pictures.tornado([old]).svg()
 
 
@@ -200,8 +200,8 @@ def test_the_picture_states_its_finding_and_stays_inside_its_frame(few: list[sen
 
 def test_a_thread_that_was_not_studied_is_listed(few: list[sensitivity.Record]) -> None:
     rows = pictures.conclusion_table(few).rows
-    assert rows[0][-1] == "fits"
-    assert ["tcp-5.17", *["–"] * 6, "not run yet"] in rows
+    assert rows[0][1] == "fits"
+    assert ["tcp-5.17", "not run", *["–"] * 7] in rows
 
 
 def test_the_constants_that_move_nothing_are_counted_not_listed(few: list[sensitivity.Record]) -> None:
