@@ -19,13 +19,15 @@ from .kmem import Nodes
 from .registers import CPU, INDEX, OTHER, PAGE, SKB, K, N
 
 MESSAGE_BYTES: Final = 16_384  # netperf's default on loopback: the send buffer's initial size
+SPREAD_PERCENT: Final = 20  # assumed: a call takes up to this more or less
 
 
 class LoopbackPairs:
     """Writes the threads ``loopback_send`` and ``loopback_recv`` of `pairs` connections.
 
-    Pair i sends on CPU i and receives on CPU i // 2, both modulo CPUs: senders and readers are spread evenly. `window` messages may be unread; a sender that
-    waits goes on when half of them are read. `rx_cache` is 1 where a socket keeps its last sk_buff.
+    Pair i sends on CPU i and receives on CPU i // 2, both modulo CPUs: senders and readers are spread evenly.
+    `window` messages may be unread; a sender that waits goes on when half of them are read. `rx_cache` is 1 where a
+    socket keeps its last sk_buff.
     """
 
     def __init__(
@@ -71,7 +73,9 @@ class LoopbackPairs:
         host, p, table = self.host, self.host.program, self.table
         with p.symbol("entry_SYSCALL_64"):
             p.label("loopback_send")
-            p.work(host.cost("syscall_ps"))
+            p.work(host.cost("syscall_ps") * (100 - SPREAD_PERCENT) // 100)
+            p.uniform(N, host.cost("syscall_ps") * 2 * SPREAD_PERCENT // 100 + 1)
+            p.work(0, by=N, fs=1000)
             p.label("loopback_send.room")
             p.load(N, table, "unread", INDEX)
             p.branch(N, "<", self.window, "loopback_send.go")

@@ -53,7 +53,10 @@ class TcpRxSkbCache(Scenario):
 
     name = "tcp-rx-skb-cache"
     title = "Requests and replies: objects allocated on one CPU and freed on another"
-    varies = "the receive queue that RSS gives to each flow, and the CPU that RPS gives to it"
+    varies = (
+        "the receive queue that RSS gives to each flow, and the CPU that RPS gives to it; on loopback, how long a send "
+        "takes"
+    )
     warm_ps = 3_000_000_000
     quick_ps = 4_500_000_000
     until_ps = 7_000_000_000
