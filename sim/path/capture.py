@@ -6,11 +6,10 @@ each frame whatever the packet's length, at most a ring of frames between two ca
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
-from ..expression import Value
+from ..expression import Number, Value
 from .host import Host
-from .inline import InlineSoftirqs
 from .packet import PacketSockets
 from .registers import BUDGET, FLOW, INDEX, LEFT, SKB, K, M, N
 
@@ -19,8 +18,14 @@ FORK_PS: Final = 1_000_000_000  # assumed; the trap does not depend on it, once 
 PAUSE_PS: Final = 150_000_000  # usleep(100) and the default timer slack of 50 us
 
 
+class Softirqs(Protocol):
+    """What runs when a thread enables bottom halves (`sim.path.inline.InlineSoftirqs`)."""
+
+    def enable(self) -> None: ...
+
+
 class RingReaders:
-    """Threads ``reader``, one a socket, on the CPU of the same number.
+    """Threads ``reader``, one a socket: socket s's on CPU `cpu` + s.
 
     Parameters
     ----------
@@ -30,17 +35,19 @@ class RingReaders:
         1 if packets come in for a while before the first read: the program makes all sockets, then forks the readers.
     first_timer
         How many agents were spawned before.
+    on
+        0 for no threads at all.
     """
 
     def __init__(
-        self, host: Host, sockets: PacketSockets, softirqs: InlineSoftirqs, *, pause_frames: Value, late: Value,
-        first_timer: int,
+        self, host: Host, sockets: PacketSockets, softirqs: Softirqs, *, pause_frames: Value, late: Value,
+        first_timer: Number, cpu: Number = 0, on: Number = 1,
     ) -> None:
         self.host, self.sockets, self.softirqs = host, sockets, softirqs
-        self.pause_frames, self.late, self.first_timer = pause_frames, late, first_timer
+        self.pause_frames, self.late, self.first_timer, self.on = pause_frames, late, first_timer, on
         self._read()
         self._poll()
-        host.spec.spawn_threads("bench_rollover", "reader", sockets.sockets, mod=sockets.sockets)
+        host.spec.spawn_threads("bench_rollover", "reader", sockets.sockets * on, base=cpu, mod=sockets.sockets)
         self._timer()
 
     def _read(self) -> None:
@@ -138,4 +145,4 @@ class RingReaders:
         p.set(FLOW, INDEX)
         p.wake_thread(FLOW)
         p.jump("timer")
-        host.spec.spawn_agents("timer", "timer", self.sockets.sockets)
+        host.spec.spawn_agents("timer", "timer", self.sockets.sockets * self.on)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..expression import Value
 from .host import Host
 from .registers import ASIDE, CPU, FLOW, OTHER, SKB, N
+from .rx_cache import RxCache
 from .skbs import Skbs
 from .socket import Socket
 
@@ -21,13 +22,14 @@ class Defer:
     """Writes ``eat_skb``, ``sk_defer_free_flush`` and ``skb_defer_free_flush``.
 
     `per_socket` and `per_cpu` are the two forms, 0 or 1; the later one wins. `kick` is the vector that makes a
-    CPU run ``net_rx_action``.
+    CPU run ``net_rx_action``. With a receive `cache` a socket keeps the last packet first.
     """
 
     def __init__(
-        self, host: Host, skbs: Skbs, socket: Socket, *, defer_free: str, defer_per_cpu: str, kick: int
+        self, host: Host, skbs: Skbs, socket: Socket, *, defer_free: str, defer_per_cpu: str, kick: int,
+        cache: RxCache | None = None,
     ) -> None:
-        self.host, self.skbs, self.socket = host, skbs, socket
+        self.host, self.skbs, self.socket, self.cache = host, skbs, socket, cache
         self.per_cpu = host.knob(defer_per_cpu)
         self.per_socket: Value = host.knob(defer_free) * (1 - self.per_cpu)
         self.kick = kick
@@ -46,6 +48,8 @@ class Defer:
         host, p = self.host, self.host.program
         with p.symbol("tcp_eat_recv_skb"):
             p.label("eat_skb")
+        if self.cache is not None:
+            self.cache.keep()
         with p.where(self.per_cpu, "defer_per_cpu"), p.symbol("skb_attempt_defer_free"):
             p.load(OTHER, self.skbs.table, "alloc_cpu", SKB)
             p.branch(OTHER, "<", 0, "eat_skb.free")

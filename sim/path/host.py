@@ -28,23 +28,26 @@ class Host:
         ``ksoftirqd_slice_ps``, ``ksoftirqd_blocks_irq``.
     changes
         Other values for constants of `sim.path.costs` (for fits and sensitivity), ps.
+    topology
+        Sockets, cores of a socket, threads of a core, where they are not the machine's.
     """
 
     def __init__(
-        self, spec: Spec, machine: Machine, scheduler: Mapping[str, Number], changes: Mapping[str, int] | None = None
+        self, spec: Spec, machine: Machine, scheduler: Mapping[str, Number], changes: Mapping[str, int] | None = None,
+        topology: tuple[Number, Number, Number] | None = None,
     ) -> None:
         self.spec = spec
         self.machine = machine
         self.changes = dict(changes or {})
         self.used = spec.constants
-        topology = machine.topology
+        own = machine.topology
+        sockets, cores, threads = topology or (own.sockets, own.cores_per_socket, own.threads_per_core)
         spec.cost(**{n: machine.cost(n) for n in MACHINE_FIELDS if n in MACHINE_COSTS})
         spec.cost(
-            sockets=topology.sockets, cores_per_socket=topology.cores_per_socket,
-            threads_per_core=topology.threads_per_core, chunk_ps=1_000_000, **scheduler,
+            sockets=sockets, cores_per_socket=cores, threads_per_core=threads, chunk_ps=1_000_000, **scheduler,
         )
         self.one = spec.domain("one", 1)
-        self.cpu = spec.domain("cpu", topology.sockets * topology.cores_per_socket * topology.threads_per_core)
+        self.cpu = spec.domain("cpu", sockets * cores * threads)
 
     @property
     def program(self) -> Program:

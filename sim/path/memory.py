@@ -7,6 +7,7 @@ it runs out, or has grown beyond two megabytes, is the global ``tcp_memory_alloc
 from __future__ import annotations
 
 from .. import structs
+from ..expression import Number
 from .host import Host
 from .registers import FLOW, M, N
 from .socket import Socket
@@ -70,7 +71,7 @@ class Neighbours:
     per-CPU counters. They meet only if the two globals share a line.
     """
 
-    def __init__(self, host: Host, memory: Memory, *, on: str, charger_cpu: int, opener_cpu: int) -> None:
+    def __init__(self, host: Host, memory: Memory, *, on: str, charger_cpu: Number, opener_cpu: Number) -> None:
         p, spec = host.program, host.spec
         with p.symbol("__sk_mem_raise_allocated"):
             p.label("charger")

@@ -78,6 +78,6 @@ class TcpOwnerRules:
                             p.read(socket.struct, "skc_v6_rcv_saddr", FLOW)
                             p.atomic(socket.struct, "sk_refcnt", FLOW)
                         p.atomic(socket.struct, "sk_refcnt", FLOW)
-                    p.read(socket.struct, "sk_err", FLOW)  # sk_uid lies on its line
+                    p.read(socket.struct, "sk_uid", FLOW)
                 p.loop(RULE, "tcp_ip6t_do_table.rule")
             p.ret()

@@ -14,7 +14,7 @@ from ..expression import Number, Value
 from ..spec import Integer, Lines, Locks, Reference
 from ..structs import packet_sock
 from .host import Host
-from .registers import CPU, FLOW, K, M, N, OTHER, SKB, SLOT
+from .registers import CPU, FLOW, OTHER, SKB, SLOT, K, M, N
 
 MAC_OFFSET: Final = 66  # tpacket2_hdr 32, sockaddr_ll 20, the IP header aligned to 16 behind an Ethernet header
 FIELDS: Final = ("sk_receive_queue.lock", "stats", "rx_ring.head", "pressure", "tp_version")
@@ -177,18 +177,18 @@ class PacketSockets:
             p.write(self.frames, "tp_status", SKB)
             p.store(self.status, "user", 1, SKB)
             p.count("delivered")
-            p.jump("sock_def_readable")
+            p.jump("packet_data_ready")
             p.label("tpacket_rcv.ring_is_full")
             p.write(self.struct, "stats", FLOW)
             p.unlock(self.slock, FLOW)
             p.count("ring_drops")
         with p.symbol("sock_def_readable"):
-            p.label("sock_def_readable")
+            p.label("packet_data_ready")
             p.load(N, self.table, "waiting", FLOW)
-            p.branch(N, "==", 0, "sock_def_readable.out")
+            p.branch(N, "==", 0, "packet_data_ready.out")
             p.store(self.table, "waiting", 0, FLOW)
             p.work(host.cost("wakeup_ps"))
             p.wake_thread(FLOW)
             p.count("wakeups")
-            p.label("sock_def_readable.out")
+            p.label("packet_data_ready.out")
             p.ret()

@@ -17,7 +17,7 @@ FIELDS = (
     "skc_portpair", "sk_refcnt", "sk_rx_dst", "sk_rx_dst_ifindex", "sk_lock.slock", "sk_receive_queue",
     "sk_backlog.tail",
     "sk_rmem_alloc", "defer_list", "sk_forward_alloc", "sk_rcvbuf", "sk_sndbuf", "skc_v6_rcv_saddr",
-    "sk_rcvtimeo", "sk_err", "sk_shutdown", "sk_data_ready", "sk_backlog_rcv",
+    "sk_rcvtimeo", "sk_uid", "sk_err", "sk_shutdown", "sk_data_ready", "sk_backlog_rcv",
 )
 LAYOUT_KEYS = ("defer_free", "drop_forced_caps", "drop_nocaps", "fill_sock_hole", "demux_fields_close")
 

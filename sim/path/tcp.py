@@ -10,6 +10,7 @@ from ..expression import Value
 from .host import Host
 from .memory import Memory
 from .registers import ASIDE, FLOW, OTHER, SKB, K, N
+from .rx_cache import RxCache
 from .skbs import Skbs
 from .socket import Socket
 
@@ -27,11 +28,13 @@ class Tcp:
         1 if ``tcp_add_backlog`` reads the socket's limits only for a packet that it could not coalesce (patch 1).
     local_in
         A subroutine called for packets to this host before TCP: netfilter's hook.
+    cache
+        The sockets' receive caches, if they have any.
     """
 
     def __init__(
         self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, early_demux: Value, flush_deferred: str,
-        limit_late: Value, local_in: str | None = None,
+        limit_late: Value, local_in: str | None = None, cache: RxCache | None = None,
     ) -> None:
         self.host, self.skbs, self.socket, self.memory = host, skbs, socket, memory
         self.limit_late = limit_late
@@ -63,8 +66,12 @@ class Tcp:
             p.load(N, socket.table, "owned", FLOW)
             p.branch(N, "!=", 0, "tcp_add_backlog")
             p.call("tcp_v6_do_rcv")
+            if cache is not None:
+                cache.take()
             p.unlock(socket.slock, FLOW)
             p.count("direct")
+            if cache is not None:
+                cache.free()
             p.ret()
         self._add_backlog()
         self._do_rcv()

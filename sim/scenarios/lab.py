@@ -13,21 +13,23 @@ from dataclasses import fields, replace
 from .. import fitted, machine
 from ..engine.tables import QUEUED
 from ..expression import Value
-from ..knob import Knob
 from ..machine import Machine
 from ..path import costs
+from ..path.capture import RingReaders
 from ..path.datagrams import DatagramReaders
 from ..path.defer import Defer
 from ..path.forward import Routes6
 from ..path.gro import Gro
 from ..path.host import Host
 from ..path.ip6 import Ip6
-from ..path.memory import Memory
+from ..path.memory import Memory, Neighbours
 from ..path.netfilter import OwnerRules, TcpOwnerRules
+from ..path.packet import PacketSockets
 from ..path.pages import Pages
 from ..path.reader import Reader, ReaderKeys
-from ..path.registers import FLOW, RXQ, K
+from ..path.registers import ASIDE, FLOW, RXQ, SKB, K
 from ..path.rss import RssNic
+from ..path.rx_cache import RxCache
 from ..path.skbs import Skbs
 from ..path.socket import Socket
 from ..path.softnet import Softnet
@@ -38,16 +40,17 @@ from ..path.windows import BulkSenders
 from ..result import Role
 from ..spec import Spec
 from . import lab_knobs
-from .lab_knobs import DEFAULT_CPUS, KINDS, PATCHES
+from .lab_knobs import KINDS, MAX_CORES, PATCHES
 from .scenario import Scenario
 
 PAGE_BYTES = 4096
 COPYBREAK = 256  # a driver copies a packet so short into the sk_buff's own head
 LINEAR_MTU = 3500  # above it the NIC splits header and payload
 TCP_HEADERS, UDP_HEADERS = 72, 48  # IPv6 40; TCP 20 and time stamps 12, or UDP 8
-WIRE_OVERHEAD = 38
+WIRE_OVERHEAD, ETHERNET_HEADER = 38, 14
+RING_FRAMES = 1024  # of each packet socket
 TRUESIZE = 2304  # what a datagram counts for in a receive buffer
-TCP_MEM = UDP_MEM = 16 << 20  # bytes that all sockets together may hold, as net.ipv4.tcp_mem and udp_mem limit them
+TCP_MEM = UDP_MEM = 32 << 20  # bytes that all sockets together may hold, as net.ipv4.tcp_mem and udp_mem limit them
 
 #: Kernel 5.17 at HZ=1000: softirqs beyond 2 ms go to ksoftirqd, and interrupts wait for it then.
 SCHEDULER = {
@@ -72,15 +75,11 @@ class Lab(Scenario):
 
     def __init__(self, machine: Machine | None = None, changes: Mapping[str, int] | None = None) -> None:
         super().__init__(machine, changes)
-        cpus = self.machine.topology.cpus
-
-        def cut(knob: Knob) -> Knob:
-            if knob.high != DEFAULT_CPUS:
-                return knob
-            most = min(cpus, 16) if knob.name == "rps_cpus" else cpus
-            return replace(knob, high=max(most, 2), default=min(int(knob.default), most))
-
-        self.knobs = tuple(cut(k) for k in type(self).knobs)
+        own = self.machine.topology
+        topology = {name: getattr(own, name) for name in ("sockets", "cores_per_socket", "threads_per_core")}
+        self.knobs = tuple(
+            replace(k, default=topology[k.name]) if k.name in topology else k for k in type(self).knobs
+        )
 
     def default_machine(self) -> Machine:
         """A server of 2021, cut to eight CPUs on two sockets."""
@@ -89,12 +88,18 @@ class Lab(Scenario):
     def compose(self, spec: Spec) -> Sequence[Role]:
         """Write the path for all kinds of sockets."""
         given = fitted.constants("tcp-5.17") if self.machine.name == "cascade-lake" else {}
-        host = Host(spec, self.machine, SCHEDULER, {**costs.on_machine(self.machine), **given, **self.changes})
-        knob, kind = host.knob, host.knob("socket")
-        bulk, rr, _, udp_own, forward = (kind.is_(KINDS.index(k)) for k in KINDS)
+        knob, kind = spec.values.knob, spec.values.knob("socket")
+        cores = knob("cores_per_socket").least(MAX_CORES // knob("sockets"))
+        host = Host(
+            spec, self.machine, SCHEDULER, {**costs.on_machine(self.machine), **given, **self.changes},
+            (knob("sockets"), cores, knob("threads_per_core")),
+        )
+        bulk, rr, _, udp_own, forward, fanout = (kind.is_(KINDS.index(k)) for k in KINDS)
         tcp_on = bulk + rr
-        own_sockets = tcp_on + udp_own
+        own_sockets = tcp_on + udp_own + fanout  # each flow, or each CPU, has its own
+        unsteered = forward.most(fanout)  # no recvmsg() tells RFS where a program reads
         cpus = host.cpu.count
+        rps_cpus = knob("rps_cpus").least(cpus)
         flows = spec.domain("flow", knob("flows"))
 
         # what is on the wire
@@ -111,11 +116,11 @@ class Lab(Scenario):
         window = rr.choose(payload, (knob("rcvbuf") // 2).least(TCP_MEM // flows.count).most(payload * 2))
         udp_sockets = udp_own.choose(flows.count, 1)
         udp_rcvbuf = knob("rcvbuf").least(UDP_MEM // udp_sockets)
-        hop = knob("rps_cpus").above(0).most(knob("rfs") * (1 - forward))
+        hop = rps_cpus.above(0).most(knob("rfs") * (1 - unsteered))
         queued = tcp_on.choose(
             window // payload * flows.count, udp_sockets * (udp_rcvbuf // TRUESIZE + 2)
         )
-        in_backlogs = hop * (1 - tcp_on) * knob("rps_cpus").most(knob("readers")) * knob("netdev_max_backlog") * 2
+        in_backlogs = hop * (1 - tcp_on) * rps_cpus.most(knob("readers")) * knob("netdev_max_backlog") * 2
         skb_count = queued + in_backlogs + flows.count + cpus * 64 + 256
         lists = cpus * 512 + 8192  # pages that lie in the CPUs' lists or are on the way there
 
@@ -124,7 +129,7 @@ class Lab(Scenario):
         step = knob("rx_cpus").choose((cpus // queues).most(1), 1)
         readers = own_sockets.choose(knob("readers").least(cpus), 1)
         place = knob("reader_cpus")
-        first = place.is_(1).choose(queues, place.is_(2).choose(self.machine.topology.cores_per_socket, 0))
+        first = place.is_(1).choose(queues, place.is_(2).choose(cores, 0))
         reader_cpu = first.least(cpus - readers)
 
         pages = Pages(host, (queued + in_backlogs) * pages_per_frame + lists, knob("page_recycling"))
@@ -148,34 +153,42 @@ class Lab(Scenario):
         ).write_poll("skb_defer_free_flush")
 
         softnet = Softnet(
-            host, skbs, flows, rps=knob("rps_cpus").above(0), rfs=knob("rfs") * (1 - forward), reader_cpus=1,
+            host, skbs, flows, rps=rps_cpus.above(0), rfs=knob("rfs") * (1 - unsteered), reader_cpus=1,
             kind=QUEUED, max_backlog=(1 - tcp_on).choose(knob("netdev_max_backlog"), 1 << 20), then="deliver_skb",
         )
-        spec.init(softnet.flow, "by_hash", (cpus - knob("rps_cpus")).least(cpus - 1).most(0),
-                  mod=knob("rps_cpus").least(cpus), random=True)
+        spec.init(softnet.flow, "by_hash", (cpus - rps_cpus).least(cpus - 1), mod=rps_cpus, random=True)
         spec.init(softnet.flow, "by_reader", reader_cpu, mod=readers)
         p = host.program
         with p.symbol("__netif_receive_skb_core"):
             p.label("deliver_skb")
             with p.where(tcp_on, "TCP"):
                 p.jump("ip6_rcv")
+            with p.where(fanout, "packet_fanout"):
+                p.set(ASIDE, SKB)
+                p.call("packet_rcv_fanout")
+                p.set(SKB, ASIDE)
+                p.jump("kfree_skb")
             p.jump("ip_rcv")
 
         socket = Socket(host, skbs, flows)
-        Defer(host, skbs, socket, defer_free="defer_free", defer_per_cpu="defer_per_cpu", kick=nic.poll)
+        cache = RxCache(host, skbs, flows, knob("rx_skb_cache") * (1 - hop).most(knob("force_rx_cache")))
+        Defer(
+            host, skbs, socket, defer_free="defer_free", defer_per_cpu="defer_per_cpu", kick=nic.poll, cache=cache
+        )
         memory = Memory(host, socket)
         Tcp(
             host, skbs, socket, memory, knob("tcp_early_demux"), "sk_defer_free_flush.bh", knob("backlog_limit_late"),
-            local_in="tcp_ip6t_do_table",
+            local_in="tcp_ip6t_do_table", cache=cache,
         )
         TcpOwnerRules(host, socket, knob("uid_rules"), knob("tcp_early_demux"))
         socket.write_ownership(knob("direct_backlog_call"))
         Reader(
             host, skbs, socket, memory, senders,
-            ReaderKeys(**{f.name: knob(f.name) if f.name in spec.knobs else host.value(0) for f in fields(ReaderKeys)}),
+            ReaderKeys(**{f.name: knob(f.name) for f in fields(ReaderKeys)}),
             cpu=reader_cpu, recv_size_bytes=knob("recv_size_bytes"), rcvlowat=knob("rcvlowat"), cpus=readers,
             threads=tcp_on * flows.count,
         )
+        Neighbours(host, memory, on="neighbours", charger_cpu=cpus - 2, opener_cpu=cpus - 1)
 
         udp = UdpSockets(
             host, skbs, flows, connected=udp_own, lookup_ps=host.cost("socket_lookup_ps"), rcvbuf=udp_rcvbuf,
@@ -187,12 +200,30 @@ class Lab(Scenario):
         OwnerRules(host, udp, knob("uid_rules"))
         udp.write(match_any=knob("match_any"), bound=1 - forward, rx_dst_set=knob("rx_dst_set"))
         DatagramReaders(
-            host, udp, cpu=reader_cpu, datagram_bytes=payload, cpus=readers, threads=(1 - tcp_on) * udp.sockets
+            host, udp, cpu=reader_cpu, datagram_bytes=payload, cpus=readers,
+            threads=(1 - tcp_on) * (1 - fanout) * udp.sockets,
+        )
+
+        rings = PacketSockets(
+            host, sockets=readers, ring_frames=host.value(RING_FRAMES), full=knob("ring_start"),
+            rollover=knob("rollover"), pressure="pressure", packet_bytes=packet + ETHERNET_HEADER, kind=QUEUED,
+        )
+        rings.write_receive()
+        RingReaders(
+            host, rings, Preemptive(), pause_frames=host.value(0), late=host.value(0),
+            first_timer=(1 - tcp_on) * queues + knob("rss"), cpu=reader_cpu, on=fanout,
         )
         return (
             Role("softirq", host.value(0).row, "the CPU of the first receive queue"),
             Role("reader", reader_cpu.row, "the CPU of the first program that reads"),
         )
+
+
+class Preemptive:
+    """Softirqs that interrupt a thread whenever they are due: enabling bottom halves starts none."""
+
+    def enable(self) -> None:
+        """Write nothing."""
 
 
 def write_hash(host: Host, nic: RssNic, on: Value) -> None:
