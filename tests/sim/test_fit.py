@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -100,3 +101,14 @@ def test_every_constant_of_the_path_has_a_source_and_an_assumed_one_has_bounds()
             assert constant.low is not None
             assert constant.high is not None
             assert constant.low <= constant.value <= constant.high
+
+
+@pytest.mark.parametrize("thread", sorted({str(row["scenario"]) for row in records()}))
+def test_writing_a_fit_leaves_other_threads_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thread: str) -> None:
+    copy = tmp_path / "fitted.json"
+    monkeypatch.setattr(fit, "FILE", copy)
+    before = json.loads(FILE.read_text(encoding="utf-8"))
+    fit.write([{**row, "value": 1} for row in before if row["scenario"] == thread])
+    after = json.loads(copy.read_text(encoding="utf-8"))
+    assert [r for r in after if r["scenario"] != thread] == [r for r in before if r["scenario"] != thread]
+    assert {r["value"] for r in after if r["scenario"] == thread} == {1}

@@ -360,20 +360,6 @@ def test_after_figures_changed_by_half_leave_the_constant_byte_identical() -> No
     assert json.dumps(fit.fit(changed, log=lambda _: None)) == json.dumps(rows)
 
 
-def test_writing_a_fit_leaves_other_threads_alone(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy = tmp_path / "fitted.json"
-    before = fitted.FILE.read_text(encoding="utf-8")
-    copy.write_text(before, encoding="utf-8")
-    monkeypatch.setattr(fit, "FILE", copy)
-    mine = [row for row in json.loads(before) if row["scenario"] == thread.THREAD]
-    fit.write([{**row, "value": 1} for row in mine])
-    after = json.loads(copy.read_text(encoding="utf-8"))
-    assert [r for r in after if r["scenario"] != thread.THREAD] == [
-        r for r in json.loads(before) if r["scenario"] != thread.THREAD
-    ]
-    assert [r["value"] for r in after if r["scenario"] == thread.THREAD] == [1]
-
-
 #: Settings without any patch under which every part of the path is used.
 WITHOUT_PATCHES: tuple[Settings, ...] = (
     {}, FORWARD, POLICY, {"rps_cpus": "all", "sources": 8, "cpus": 2, "offered_mbps": 500}
