@@ -128,7 +128,8 @@ def test_with_the_patch_a_packet_asks_few_sockets() -> None:
 # -- conservation and bounds --------------------------------------------------------------------------------
 
 SETTINGS = (
-    {}, BEFORE, EMPTY, {"rollover": 0}, {"sockets": 3, **BEFORE}, {"ring_frames": 64, "pause_frames": 100}, {"packages": 1},
+    {}, BEFORE, EMPTY, {"rollover": 0}, {"sockets": 3, **BEFORE}, {"ring_frames": 64, "pause_frames": 100},
+    {"packages": 1},
 )
 
 
