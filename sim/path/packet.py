@@ -11,6 +11,7 @@ from typing import Final
 
 from ..engine.tables import TICKET
 from ..expression import Number, Value
+from ..program import Register
 from ..spec import Integer, Lines, Locks, Reference
 from ..structs import packet_sock
 from .host import Host
@@ -74,7 +75,7 @@ class PacketSockets:
             self._demux_rollover()
         self._tpacket_rcv()
 
-    def next_frame(self, dst_is_head: bool = False) -> None:
+    def next_frame(self) -> None:
         """Write: N = the frame behind SKB in its ring. Uses M."""
         p = self.host.program
         out = p.fresh("packet_next_frame")
@@ -86,11 +87,11 @@ class PacketSockets:
         p.alu(N, N, "min", self.frame.count - 1)
         p.alu(N, N, "max", 0)
 
-    def lock(self, row: object, caller: str, name: str = "_raw_spin_lock") -> None:
+    def lock(self, row: Register, caller: str, name: str = "_raw_spin_lock") -> None:
         """Write: take the receive queue's lock of the socket in a register, charged with its caller."""
         p = self.host.program
         with p.symbol(f"{name} ({caller})"):
-            p.lock(self.slock, row)  # type: ignore[arg-type]
+            p.lock(self.slock, row)
 
     def _has_room(self) -> None:
         """N = 1 if the ring of the socket in SLOT has room. Uses SKB and OTHER."""
