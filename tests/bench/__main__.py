@@ -117,6 +117,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{told['cpu']}, {told['cpus']} CPUs; {told['system']}")
     print(f"Python {told['python']}, Numba {told['numba']}, Chromium {told['chromium']}, engine {told['engine']}")
     print(f"load average {before[0]:.1f} at the beginning, {after[0]:.1f} at the end (1 minute); {took:.0f} s\n")
+    if before[0] > told["cpus"]:
+        print("other work was on this machine: waits are by the wall clock, and longer than on a quiet one\n")
     if told["stale"]:
         print(f"WebAssembly is not of these sources: {told['stale']}\n")
     show(lines)
