@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from .places import ROOT
 
 OPENING = re.compile(r"^(?P<indent>\s*)(?P<fence>`{3,}|:{3,})\{(?P<name>[\w:-]+)\}\s*(?P<argument>.*)$")
 OPTION = re.compile(r"^:(?P<key>[\w-]+):\s*(?P<value>.*)$")
@@ -81,7 +84,9 @@ class Page:
     def directive(self, name: str, argument: str, options: dict[str, str], body: list[str]) -> list[str]:
         """Plain lines for one directive."""
         kind = options.get("class", "")
-        if name in {"code-block", "code", "sourcecode", "literalinclude"}:
+        if name == "literalinclude":
+            return [f"```{options.get('language', '')}", *included(argument, options), "```"]
+        if name in {"code-block", "code", "sourcecode"}:
             return [f"```{argument}", *body, "```"]
         if name == "math":
             return ["$$", *body, "$$"]
@@ -164,6 +169,15 @@ class Page:
     def address(self, target: str) -> str:
         """An address from the root of the sources as one relative to the page."""
         return "../" * self.depth + target[1:] if target.startswith("/") else target
+
+
+def included(address: str, options: dict[str, str], root: Path = ROOT) -> list[str]:
+    """Lines of a file from the root of the sources: from the one that holds ``start-at`` up to ``end-before``."""
+    lines = (root / address.lstrip("/")).read_text(encoding="utf-8").splitlines()
+    start, end = (options.get(key, "").strip("\"'") for key in ("start-at", "end-before"))
+    first = next(at for at, line in enumerate(lines) if start in line)
+    last = next((at for at, line in enumerate(lines) if end and at > first and end in line), len(lines))
+    return [line[int(options.get("dedent", 0)) :] for line in lines[first:last]]
 
 
 def closing(source: list[str], start: int, fence: str) -> int:

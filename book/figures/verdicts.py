@@ -50,10 +50,10 @@ def with_unit(value: float | None, unit: str) -> str:
     return f"{shown(float(value), digits)} {unit}"
 
 
-def verdict_table(rows: Sequence[Row]) -> Table:
+def verdict_table(rows: Sequence[Row], caption: str = "Reported and simulated figures") -> Table:
     """Every figure beside its simulated value, with role and verdict."""
     return Table(
-        "Reported and simulated figures",
+        caption,
         ["figure", "verdict", "reported", "simulated", "error", "role"],
         [
             (row["figure"], row["verdict"], with_unit(row["reported"], row["unit"]),
@@ -64,23 +64,24 @@ def verdict_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def miss_table(rows: Sequence[Row]) -> Table:
-    """The misses alone, with what is believed to be behind each."""
+def miss_table(rows: Sequence[Row], caption: str = "The misses") -> Table:
+    """The misses alone: how large each is, and what is believed to be behind it."""
     return Table(
-        "The misses",
-        ["figure", "reported", "simulated", "what is behind it"],
+        caption,
+        ["figure", "thread", "reported", "simulated", "error", "what is behind it"],
         [
-            (row["figure"], with_unit(row["reported"], row["unit"]), with_unit(row["simulated"], row["unit"]),
-             row["note"] or "–")
+            (row["figure"], row["thread"], with_unit(row["reported"], row["unit"]),
+             with_unit(row["simulated"], row["unit"]), error(row), row["note"] or "–")
             for row in rows if row["verdict"] == "miss"
         ],
+        code=["thread"],
     )
 
 
-def evidence_table(rows: Sequence[Row]) -> Table:
+def evidence_table(rows: Sequence[Row], caption: str = "Intervals, ranges and sources") -> Table:
     """Intervals, ranges and where each figure stands."""
     return Table(
-        "Intervals, ranges and sources",
+        caption,
         ["figure", "95 % interval", "range", "thread", "where it stands", "note"],
         [
             (row["figure"], between(row["low"], row["high"]), between(row["range_low"], row["range_high"]),

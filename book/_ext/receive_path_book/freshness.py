@@ -27,6 +27,7 @@ BUILDER = {"_ext", "build", "static", "vendor"}
 def reachable(root: Path) -> list[Path]:
     """Files other than pages that a cell can import or read, in a fixed order."""
     found = [root / "requirements.txt", root / "constraints.txt"]
+    found += (root / "tests/sim/scenarios").glob("example_*.py")  # what a page shows and runs is tested there
     for room in ROOMS:
         for path in (root / room).rglob("*"):
             parts = path.relative_to(root).parts
