@@ -50,7 +50,9 @@ TCP_HEADERS, UDP_HEADERS = 72, 48  # IPv6 40; TCP 20 and time stamps 12, or UDP 
 WIRE_OVERHEAD, ETHERNET_HEADER = 38, 14
 RING_FRAMES = 1024  # of each packet socket
 TRUESIZE = 2304  # what a datagram counts for in a receive buffer
-TCP_MEM = UDP_MEM = 32 << 20  # bytes that all sockets together may hold, as net.ipv4.tcp_mem and udp_mem limit them
+BACKLOGS = 8192  # packets that all backlogs of RPS may hold: a bound of the book, for its memory
+#: Bytes that all sockets together may hold, as net.ipv4.tcp_mem and udp_mem limit them.
+TCP_MEM, UDP_MEM = 24 << 20, 16 << 20
 
 #: Kernel 5.17 at HZ=1000: softirqs beyond 2 ms go to ksoftirqd, and interrupts wait for it then.
 SCHEDULER = {
@@ -65,9 +67,9 @@ class Lab(Scenario):
     name = "lab"
     title = "A receiver of one's own: queues, steering, sockets, readers, patches"
     varies = "when each burst or datagram arrives, which GRO bucket and which CPU a flow's hash picks"
-    warm_ps = 600_000_000
-    quick_ps = 1_000_000_000
-    until_ps = 1_800_000_000
+    warm_ps = 1_600_000_000
+    quick_ps = 2_000_000_000
+    until_ps = 3_000_000_000
     patches = PATCHES
     verified = True
     knobs = lab_knobs.KNOBS
@@ -120,7 +122,9 @@ class Lab(Scenario):
         queued = tcp_on.choose(
             window // payload * flows.count, udp_sockets * (udp_rcvbuf // TRUESIZE + 2)
         )
-        in_backlogs = hop * (1 - tcp_on) * rps_cpus.most(knob("readers")) * knob("netdev_max_backlog") * 2
+        targets = rps_cpus.most(knob("readers").least(cpus))
+        max_backlog = knob("netdev_max_backlog").least(BACKLOGS // targets)
+        in_backlogs = hop * (1 - tcp_on) * targets * max_backlog * 2
         skb_count = queued + in_backlogs + flows.count + cpus * 64 + 256
         lists = cpus * 512 + 8192  # pages that lie in the CPUs' lists or are on the way there
 
@@ -154,7 +158,7 @@ class Lab(Scenario):
 
         softnet = Softnet(
             host, skbs, flows, rps=rps_cpus.above(0), rfs=knob("rfs") * (1 - unsteered), reader_cpus=1,
-            kind=QUEUED, max_backlog=(1 - tcp_on).choose(knob("netdev_max_backlog"), 1 << 20), then="deliver_skb",
+            kind=QUEUED, max_backlog=(1 - tcp_on).choose(max_backlog, 1 << 20), then="deliver_skb",
         )
         spec.init(softnet.flow, "by_hash", (cpus - rps_cpus).least(cpus - 1), mod=rps_cpus, random=True)
         spec.init(softnet.flow, "by_reader", reader_cpu, mod=readers)

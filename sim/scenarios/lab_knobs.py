@@ -52,7 +52,7 @@ KNOBS: Final[tuple[Knob, ...]] = (
          shows_with=(_RR,)),
     # the machine's side of it
     Knob("sockets", 2, "Processor packages of the machine.", 1, 4, 1, "packages"),
-    Knob("cores_per_socket", 4, "Cores of a package; 112 in all at most.", 2, 56, 1, "cores"),
+    Knob("cores_per_socket", 4, "Cores of a package; 112 in all at most.", 2, MAX_CORES, 1, "cores"),
     Knob("threads_per_core", 1, "Hardware threads of a core.", 1, 2, 1, "threads"),
     Knob("rx_queues", 2, "Receive queues of the NIC; no more than CPUs.", 1, 64, 1, "queues"),
     Knob("rx_cpus", "first", "Which CPUs the queues interrupt: the first ones, or spread over all.",
@@ -74,7 +74,8 @@ KNOBS: Final[tuple[Knob, ...]] = (
          0, 16, 1, "CPUs", kernel="/sys/class/net/DEV/queues/rx-N/rps_cpus, a mask, default 0"),
     Knob("rfs", 0, "RFS: packets go to their reader's CPU. A host that only forwards has no readers.",
          kernel="net.core.rps_sock_flow_entries, default 0"),
-    Knob("netdev_max_backlog", 1000, "Packets that wait for a CPU after RPS.", 64, 1000, 8, "packets",
+    Knob("netdev_max_backlog", 1000, "Packets that wait for a CPU after RPS; over all CPUs 8,192 at most.",
+         64, 1000, 8, "packets",
          kernel="net.core.netdev_max_backlog, default 1000",
          shows_with=(_UDP, ("rps_cpus", 1), ("offered_kpps", 8000))),
     Knob("mtu", 1500, "Largest IP packet.", 1280, 9000, 4, "bytes", kernel="IPV6_MIN_MTU is 1280"),
@@ -97,7 +98,8 @@ KNOBS: Final[tuple[Knob, ...]] = (
     Knob("fib_rules", 0, "Policy rules before the local table, walked by each look-up of a route.", 0, 64, 1, "rules",
          kernel="ip -6 rule", shows_with=(_UDP,)),
     # sockets and programs
-    Knob("rcvbuf", 1048576, "Receive buffer of a socket; half of TCP's is the window. All together hold 16 MB at most.",
+    Knob("rcvbuf", 1048576, "Receive buffer of a socket; half of TCP's is the window. All together hold 24 MB at most, "
+         "UDP's 16.",
          65536, 4194304, 4096, "bytes", kernel="net.ipv4.tcp_rmem up to 6 MB; net.core.rmem_default 212,992"),
     Knob("recv_size_bytes", 65536, "Buffer of each recvmsg() of TCP.", 4096, 1048576, 4096, "bytes"),
     Knob("rcvlowat", 1, "SO_RCVLOWAT: a read of TCP returns early only when it has so many bytes.", 1, 524288, 1,
