@@ -186,7 +186,7 @@ def _error(row: dict[str, Any]) -> str:
 
 
 def run_sensitivity(options: argparse.Namespace, rest: list[str]) -> int:
-    """The gain of each patch under other constants; what is done is written down thread by thread."""
+    """The gain of each patch under other constants, written down thread by thread."""
     threads = sensitivity.threads()
     if options.thread and options.thread not in threads:
         raise Mistake(f"no conclusion of a thread {options.thread!r}; {nearest(options.thread, threads)}")
