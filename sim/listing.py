@@ -14,7 +14,8 @@ def specialise(spec: Spec, knobs: Mapping[str, int]) -> list[tuple[int, Instruct
     """Instructions that can be reached at a setting, in order of address; KEY is decided and left out."""
     program = spec.program
     values = spec.values.evaluate([knobs.get(name, 0) for name in spec.knobs])
-    entries = [program.address(s.entry) for s in spec.spawns] + [program.address(v) for v in spec.vectors]
+    spawned = [s for s in spec.spawns if values[s.count.row] > 0]
+    entries = [program.address(s.entry) for s in spawned] + [program.address(v) for v in spec.vectors]
     seen: set[int] = set()
     stack = list(entries)
     while stack:
