@@ -35,6 +35,14 @@ def load(name: str) -> Layout:
 
 
 __all__ = [
-    "LAYOUTS", "Layout", "RTABLE_3_17", "RTABLE_6_0", "RTABLE_6_4", "TCP_COUNTERS_AFTER", "TCP_COUNTERS_BEFORE", "load",
-    "packet_sock", "sock",
+    "LAYOUTS",
+    "RTABLE_3_17",
+    "RTABLE_6_0",
+    "RTABLE_6_4",
+    "TCP_COUNTERS_AFTER",
+    "TCP_COUNTERS_BEFORE",
+    "Layout",
+    "load",
+    "packet_sock",
+    "sock",
 ]
