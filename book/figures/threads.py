@@ -1,0 +1,139 @@
+"""Tables of the page that shows each thread's scenario at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from book.figures.table import Cell, Link, Table
+from book.figures.verdicts import between, error, miss_table, with_unit
+from sim import constants, reported
+from sim.result import Estimate, interval
+from sim.scenarios import Scenario
+
+Settings = Mapping[str, int | str]
+Row = Mapping[str, Any]
+
+
+class Trial(NamedTuple):
+    """A setting in which a patch is tried: what is special about it, the arms, and the number of seeds."""
+
+    what: str
+    before: Settings
+    after: Settings
+
+
+def words(thread: str, rows: Sequence[Row]) -> dict[str, str]:
+    """What a page's sentences quote, by name: each figure of a thread as reported and as simulated."""
+    quoted = {}
+    for figure, row in zip(reported.figures(thread), rows, strict=True):
+        quoted[f"{thread}-{figure.id}"] = _plain(figure.reported, figure.unit)
+        quoted[f"{thread}-{figure.id}-here"] = with_unit(row["simulated"], row["unit"])
+    return quoted
+
+
+def _plain(value: float, unit: str) -> str:
+    """A stated number as the message has it, with no decimals added."""
+    return f"{value:,.15g} {unit}"
+
+
+def sources(thread: str) -> Table:
+    """The messages that a thread's figures come from."""
+    stated: dict[reported.Source, int] = {}
+    for figure in reported.figures(thread):
+        stated[figure.source] = stated.get(figure.source, 0) + 1
+    rows = [(source.when, source.who, Link(source.what, source.url), count) for source, count in stated.items()]
+    return Table(f"{thread}: where the figures stand", ["date", "who", "message", "figures"], rows)
+
+
+def glance(scenario: Scenario) -> Table:
+    """What a scenario holds: host, program, knobs, constants, time."""
+    topology = scenario.machine.topology
+    by_effect = {e: sum(k.effect == e for k in scenario.knobs) for e in ("acts", "inert", "refused")}
+    read = constants.read(scenario)
+    open_ = [c for c in read if c.status == "assumed"]
+    measured_ms = (scenario.until_ps - scenario.warm_ps) / 1e9
+    fitted = sorted({c.name for c in read if c.status == "fitted"})
+    rows: list[Sequence[Cell]] = [
+        ("host", f"{scenario.machine.title}: {topology.cpus} CPUs"),
+        ("program", f"{len(scenario.spec.program.code):,} instructions in "
+                    f"{len(scenario.spec.program.symbols)} kernel symbols"),
+        ("patches as keys", ", ".join(scenario.patches)),
+        ("knobs", ", ".join(f"{n} {_EFFECT[e]}" for e, n in by_effect.items() if n)),
+        ("constants", f"{len(read)}, of which {len(open_)} are assumed and {len(fitted)} fitted"),
+        ("fitted", ", ".join(fitted) or None),
+        ("a run", f"{scenario.warm_ps / 1e9:g} ms to warm up, then {measured_ms:g} ms, {scenario.replications} times"),
+        ("the seed varies", scenario.varies),
+    ]
+    return Table(f"{scenario.name}: what the scenario holds", ["part", "here"], rows)
+
+
+_EFFECT: Final = {"acts": "act", "inert": "are inert", "refused": "are refused"}
+
+
+def assumptions(scenario: Scenario) -> Table:
+    """What the thread leaves open, with the settings over which the predictions range."""
+    tried: dict[str, list[int | str]] = {}
+    for figure in reported.figures(scenario.name):
+        for name, settings in figure.assume.items():
+            tried.setdefault(name, []).extend(s for s in settings if s not in tried.get(name, []))
+    rows = []
+    for name, settings in tried.items():
+        knob = scenario.knob(name)
+        allowed = ", ".join(knob.choices) if knob.choices else f"{knob.low:,} to {knob.high:,}"
+        shown = ", ".join(f"{s:,}" if isinstance(s, int) else s for s in settings)
+        rows.append((name, knob.doc, shown, str(knob.default), allowed, knob.unit or "–"))
+    columns = ["knob", "what it stands for", "the range runs over", "default", "allowed", "unit"]
+    return Table(f"{scenario.name}: what the thread leaves open", columns, rows, code=["knob"])
+
+
+def beside(thread: str, rows: Sequence[Row]) -> Table:
+    """Reported beside simulated, for all figures but those that the model was given."""
+    return Table(
+        f"{thread}: reported and simulated",
+        ["figure", "verdict", "reported", "simulated", "95 % interval", "range", "error", "role"],
+        [
+            (row["figure"], row["verdict"], with_unit(row["reported"], row["unit"]),
+             with_unit(row["simulated"], row["unit"]), between(row["low"], row["high"]),
+             between(row["range_low"], row["range_high"]), error(row), row["role"])
+            for row in rows if row["role"] != "input"
+        ],
+        code=["role"],
+    )
+
+
+def misses(thread: str, rows: Sequence[Row]) -> Table:
+    """A thread's misses, or one row that says that it has none."""
+    table = miss_table(rows, f"{thread}: the misses")
+    if not table.rows:
+        table.rows = [["none", *[None] * (len(table.columns) - 1)]]
+    return table
+
+
+def change(scenario: Scenario, metric: str, trial: Trial, seeds: int) -> tuple[Estimate, Estimate, Estimate]:
+    """Both arms of a trial in short runs on the same seeds, and the change in percent."""
+    old, new = (
+        scenario.run(replications=seeds, until_ps=scenario.quick_ps, **knobs) for knobs in (trial.before, trial.after)
+    )
+    pairs = zip(old.replications, new.replications, strict=True)
+    moved = [100.0 * (b.metrics[metric] / a.metrics[metric] - 1.0) for a, b in pairs]
+    step = 100.0 * max(r.resolution[metric] / r.metrics[metric] for r in old.replications)
+    return old.metrics[metric], new.metrics[metric], Estimate(*interval(moved, step), "%")
+
+
+def trials(scenario: Scenario, metric: str, tried: Sequence[Trial], seeds: int = 3) -> Table:
+    """Where a patch gains, where it does nothing, and where it costs."""
+    unit = next(m.unit for m in scenario.metrics if m.name == metric)
+    rows: list[Sequence[Cell]] = []
+    for trial in tried:
+        old, new, moved = change(scenario, metric, trial, seeds)
+        rows.append((trial.what, with_unit(old.mean, unit), with_unit(new.mean, unit), f"{moved.mean:+.1f} %",
+                     between(moved.low, moved.high)))
+    columns = ["setting", "without", "with", "change", "95 % interval, %"]
+    return Table(f"{scenario.name}: {metric} without and with the patch, {seeds} short runs each", columns, rows)
+
+
+def arms(settings: Mapping[str, Settings], off: Settings, on: Settings) -> list[Trial]:
+    """Trials of one patch in several settings: each with the patch's keys `off` and `on`."""
+    return [Trial(what, {**off, **knobs}, {**on, **knobs}) for what, knobs in settings.items()]
+
