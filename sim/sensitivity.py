@@ -132,6 +132,13 @@ def reach(row: Mapping[str, Any], gain: float) -> float:
     return max(math.inf if x is None else abs(x - gain) for x in ends)
 
 
+def beyond(row: Mapping[str, Any], gain: Mapping[str, Any]) -> float:
+    """How far, in points, a constant moves the gain beyond where the seeds alone put it; infinite if a run ended."""
+    low, high = min(gain["seeds"]), max(gain["seeds"])
+    ends = [row[end]["gain"] for end in ("low", "high")]
+    return max(math.inf if x is None else max(low - x, x - high, 0.0) for x in ends)
+
+
 def span(record: Mapping[str, Any]) -> tuple[float, float]:
     """Lowest and highest gain that one constant alone gives, runs that ended left out."""
     gains = [row[end]["gain"] for row in record["constants"] for end in ("low", "high")]
@@ -140,5 +147,5 @@ def span(record: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def kept(gain: float | None, record: Mapping[str, Any]) -> bool:
-    """Whether a gain has the sign that the thread reports, by more than a seed alone moves it."""
+    """Whether a gain has the sign that the thread reports, by more than the seeds' noise."""
     return gain is not None and math.copysign(1, record["reported"]) * gain > record["gain"]["noise"]

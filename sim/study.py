@@ -5,8 +5,9 @@ that the scenario reads is made a quarter smaller and a quarter larger; nothing 
 gain most are then varied together by Morris's design (SALib): trajectories on a grid between those ends, each step
 changing one constant. A mean elementary effect is in points of gain over the whole way from -25 to +25 %.
 
-Runs are short, and both arms of a comparison use the same seeds. How much the seeds alone move a gain is measured
-first (`noise`, two standard deviations), and a sign counts as kept only beyond that.
+Runs are short, and both arms of a comparison use the same seeds. What the seeds alone do to a gain is measured first. A
+sign counts as kept only beyond their `noise`: twice their spread, taken from the median deviation, since a thread with
+two lasting states has seeds that stand far apart and yet agree on the sign.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Final
 
 from . import batch, constants, scenarios, source_hash
@@ -22,7 +24,7 @@ from .constants import Constant
 from .progress import Progress
 from .result import Result
 from .scenarios import RunError, Scenario
-from .sensitivity import Answer, Conclusion, Record, conclusions, image_hash, kept, reach, short
+from .sensitivity import Answer, Conclusion, Record, beyond, conclusions, image_hash, kept, short
 
 Runner = Callable[[str, Sequence[Job]], list[Answer]]
 
@@ -48,6 +50,7 @@ class Design:
 
 
 DESIGN: Final = Design()
+NORMAL: Final = 1.4826  # a standard deviation of normal numbers in median absolute deviations
 CHECKED: Final = 3  # constants whose ends are run again before an older record is taken for good
 
 
@@ -155,8 +158,7 @@ def _record(
     assert figure.reading is not None
     each = [100 * (figure.reading.value(b) / figure.reading.value(a) - 1)
             for a, b in zip(old.replications, new.replications, strict=True)]
-    middle = math.fsum(each) / len(each)
-    spread = math.sqrt(math.fsum((x - middle) ** 2 for x in each) / max(1, len(each) - 1))
+    spread = NORMAL * median(abs(x - median(each)) for x in each)
     found = conclusion.held(*centre[0])
     rows = [
         {"name": c.name, "kind": c.kind, "value": c.value, "unit": c.unit, "status": c.status,
@@ -170,17 +172,17 @@ def _record(
         "design": design,
         "gain": {"mean": short(gain.mean), "low": short(gain.low), "high": short(gain.high),
                  "noise": short(2 * spread / math.sqrt(design["seeds"])),
-                 "before": found["before"], "after": found["after"]},
+                 "seeds": [short(x) for x in each], "before": found["before"], "after": found["after"]},
         "stated": stated and {"id": stated.id, "reported": stated.reported, "unit": stated.unit, "met": found["rate"]},
         "constants": rows,
     }
 
 
 def _heaviest(records: Sequence[Record], count: int) -> list[str]:
-    """Names of the constants that move some conclusion most, measured by its own largest reach."""
+    """Names of the constants that move some conclusion most, seeds aside, measured by its own largest reach."""
     weight: dict[str, float] = {}
     for record in records:
-        reaches = {row["name"]: reach(row, record["gain"]["mean"]) for row in record["constants"]}
+        reaches = {row["name"]: beyond(row, record["gain"]) for row in record["constants"]}
         largest = max((x for x in reaches.values() if x < math.inf), default=0.0) or 1.0
         for name, value in reaches.items():
             weight[name] = max(weight.get(name, 0.0), value / largest)

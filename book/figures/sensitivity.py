@@ -23,11 +23,10 @@ def mark(record: Record) -> str:
 
 
 def heaviest(record: Record) -> list[Mapping[str, Any]]:
-    """Constants that move the gain by more than a seed does, the one that moves it most first."""
+    """Constants that move the gain beyond where the seeds alone put it, the one that moves it most first."""
     gain = record["gain"]
-    reach = {row["name"]: sensitivity.reach(row, gain["mean"]) for row in record["constants"]}
-    rows = [row for row in record["constants"] if reach[row["name"]] > gain["noise"]]
-    return sorted(rows, key=lambda row: -reach[row["name"]])
+    rows = [row for row in record["constants"] if sensitivity.beyond(row, gain) > 0]
+    return sorted(rows, key=lambda row: -sensitivity.reach(row, gain["mean"]))
 
 
 def _signed(value: float | None) -> str:
@@ -53,7 +52,7 @@ def _finding(records: Sequence[Record]) -> str:
 def tornado(records: Sequence[Record]) -> Picture:
     """For each conclusion the constants that move it most: its gain with each a quarter smaller and larger."""
     heights = [
-        HEAD + MARK * (mark(r) != FITS) + FOOT + ROW * (min(SHOWN, len(heaviest(r))) + 1) for r in records
+        HEAD + MARK * (mark(r) != FITS) + FOOT + ROW * (min(SHOWN, len(heaviest(r))) + 2) for r in records
     ]
     picture = Picture(LEGEND + sum(heights), _finding(records))
     picture.dot(8, 10, 4, "c0")
@@ -61,7 +60,7 @@ def tornado(records: Sequence[Record]) -> Picture:
     picture.dot(130, 10, 4, "l1")
     picture.text(139, 14, "a quarter larger", "small")
     picture.line([(244, 10), (262, 10)], "l3")
-    picture.text(268, 14, "several at once", "small")
+    picture.text(268, 14, "from, to", "small")
     top = float(LEGEND)
     for record in records:
         top = _panel(picture, record, top)
@@ -72,7 +71,8 @@ def _panel(picture: Picture, record: Record, top: float) -> float:
     """One conclusion; returns where the next one begins."""
     rows, together, gain = heaviest(record)[:SHOWN], record["together"], record["gain"]["mean"]
     ends = [row[end]["gain"] for row in rows for end in ("low", "high")]
-    every = [0.0, gain, *(x for x in (*ends, together["lowest"], together["highest"]) if x is not None)]
+    seeds = record["gain"]["seeds"]
+    every = [0.0, gain, *seeds, *(x for x in (*ends, together["lowest"], together["highest"]) if x is not None)]
     low, span = min(every), max(every) - min(every) or 1.0
 
     def x(value: float) -> float:
@@ -83,7 +83,7 @@ def _panel(picture: Picture, record: Record, top: float) -> float:
     if mark(record) != FITS:
         top += MARK
         picture.text(4, top + 31, mark(record), "small quiet")
-    bottom = top + HEAD + ROW * (len(rows) + 1)
+    bottom = top + HEAD + ROW * (len(rows) + 2)
     for value, kind in ((0.0, "rule"), (gain, "rule dash")):
         picture.line([(x(value), top + HEAD - 4), (x(value), bottom)], kind)
     y = top + HEAD
@@ -95,13 +95,19 @@ def _panel(picture: Picture, record: Record, top: float) -> float:
         for at, colour in points:
             picture.dot(at, y + 8, 4, colour)
         y += ROW
-    picture.text(LEFT - 6, y + 12, f"{together['points']} mixtures", "end small")
-    if together["lowest"] is not None:
-        picture.line([(x(together["lowest"]), y + 8), (x(together["highest"]), y + 8)], "l3")
+    for words, first, last in (
+        (f"{together['points']} mixtures", together["lowest"], together["highest"]),
+        (f"{len(seeds)} seeds", min(seeds), max(seeds)),
+    ):
+        picture.text(LEFT - 6, y + 12, words, "end small")
+        if first is not None:
+            middle = (x(first) + x(last)) / 2
+            reach = max((x(last) - x(first)) / 2, 1.5)
+            picture.line([(middle - reach, y + 8), (middle + reach, y + 8)], "l3")
+        y += ROW
     apart = abs(x(gain) - x(0.0)) > 70
     picture.text(min(max(x(0.0), LEFT), RIGHT - 8), bottom + 13, "0" if apart else "", "mid small")
-    words = f"{gain:+.1f} %"
-    picture.text(min(max(x(gain), LEFT + 24), RIGHT - 20), bottom + 13, words, "mid small")
+    picture.text(min(max(x(gain), LEFT + 24), RIGHT - 20), bottom + 13, f"{gain:+.1f} %", "mid small")
     return bottom + FOOT
 
 
@@ -140,7 +146,7 @@ def _rate(record: Record) -> str:
 
 
 def constant_table(records: Sequence[Record]) -> Table:
-    """Every constant that moves a gain by more than a seed does, with Morris's effects where it was varied."""
+    """Every constant that moves a gain beyond where seeds put it, with Morris's effects where it was varied."""
     rows = []
     for record in records:
         effects = {e["name"]: e for e in record["morris"]}
@@ -161,5 +167,5 @@ def constant_table(records: Sequence[Record]) -> Table:
 
 
 def silent(records: Sequence[Record]) -> int:
-    """How many constants, summed over the conclusions, move nothing beyond what a seed does."""
+    """How many constants, summed over the conclusions, leave the gain where seeds put it as well."""
     return sum(len(r["constants"]) - len(heaviest(r)) for r in records)
