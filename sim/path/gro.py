@@ -14,13 +14,12 @@ from ..program import Register
 from ..spec import Integer, Reference
 from .host import Host
 from .pages import Pages
-from .registers import BUDGET, CPU, FLOW, FRAME, LEFT, PAGE, RXQ, SKB, K, N
+from .registers import BUDGET, CPU, FLOW, FRAME, LEFT, RXQ, SKB, K, N
 from .rss import NAPI_POLL_WEIGHT, RssNic
 from .skbs import Skbs
 
 HASH_BUCKETS: Final = 8  # GRO_HASH_BUCKETS
 MAX_HELD: Final = 8  # MAX_GRO_SKBS, of one bucket
-MAX_SEGMENTS: Final = 1024  # more than any GRO packet holds
 
 BUCKET: Final = Register(LEFT.number, "bucket")  # a softirq reads nothing for a program: these two are its own
 KEPT: Final = Register(FRAME.number, "kept flow")
@@ -91,7 +90,8 @@ class Gro:
         with p.symbol("napi_get_frags"):
             p.label("napi_get_frags")
             p.call("alloc_skb")
-            self._take_pages()
+            with p.where(self.pages_per_frame.above(0), "payload in pages"):
+                self.skbs.take_pages(self.pages_per_frame)
             p.store(self.skbs.table, "segments", 1, SKB)
             with p.where(self.on, "gro"):
                 self._hold()
@@ -111,16 +111,7 @@ class Gro:
             p.call("net_rps_action_and_irq_enable")
             p.end()
         self._flush()
-        self._complete()
-
-    def _take_pages(self) -> None:
-        p = self.host.program
-        with p.where(self.pages_per_frame.above(0), "payload in pages"):
-            p.set(K, self.pages_per_frame)
-            more = p.label(p.fresh("frame_page"))
-            p.call("alloc_page")
-            p.push(self.skbs.frags, PAGE, SKB)
-            p.loop(K, more)
+        self.skbs.write_complete(self.pages_per_frame, self.frame_bytes)
 
     def _bucket(self) -> None:
         """K = the bucket of FLOW on this queue."""
@@ -136,7 +127,8 @@ class Gro:
             p.load(SKB, self.flow, "held", FLOW)
             p.branch(SKB, "<", 0, "dev_gro_receive.new")
             p.work(host.cost("gro_merge_ps"))
-            self._take_pages()
+            with p.where(self.pages_per_frame.above(0), "payload in pages"):
+                self.skbs.take_pages(self.pages_per_frame)
             p.add(table, "segments", 1, SKB)
             p.load(N, table, "segments", SKB)
             p.branch(N, "<", self.segments, "napi_poll.again")
@@ -202,21 +194,3 @@ class Gro:
             p.alu(N, BUCKET, "%", HASH_BUCKETS)
             p.branch(N, "!=", 0, "napi_gro_flush.next")
             p.ret()
-
-    def _complete(self) -> None:
-        """The packet in SKB, of FLOW, goes up: its length is known now."""
-        p, table = self.host.program, self.skbs.table
-        with p.symbol("napi_gro_complete"):
-            p.label("napi_gro_complete")
-            p.load(N, table, "segments", SKB)
-            p.alu(N, N, "max", 0)  # a counted-up cell may hold any number: the verifier wants bounds before products
-            p.alu(N, N, "min", MAX_SEGMENTS)
-            p.count("gro_packets")
-            p.count("gro_segments", N)
-            p.alu(K, N, "*", self.pages_per_frame)
-            p.store(table, "frags", K, SKB)
-            p.alu(N, N, "*", self.frame_bytes)
-            p.store(table, "bytes", N, SKB)
-            p.store(table, "left", N, SKB)
-            self.skbs.touch_info("write")
-            p.jump("netif_receive_skb")

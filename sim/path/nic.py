@@ -11,10 +11,9 @@ from ..expression import Value
 from ..spec import Integer
 from .host import Host
 from .pages import Pages
-from .registers import BUDGET, CPU, FRAME, PAGE, SKB, K, N
+from .registers import BUDGET, CPU, FRAME, SKB, N
 from .skbs import Skbs
 
-MAX_SEGMENTS = 1024  # more than any GRO packet holds
 NAPI_POLL_WEIGHT = 64  # packets of one poll, 3.17 to 6.19; then others get their turn
 
 
@@ -82,7 +81,7 @@ class Nic:
             p.peek(self.gro_list, SKB, CPU, empty="napi_get_frags")
             p.work(host.cost("gro_merge_ps"))
             p.label("skb_gro_receive")
-            self._take_pages()
+            self.skbs.take_pages(self.pages_per_frame)
             p.add(self.skbs.table, "segments", 1, SKB)
             p.load(N, self.skbs.table, "segments", SKB)
             p.branch(N, "<", self.gro_segments, "napi_poll.again")
@@ -109,30 +108,4 @@ class Nic:
             p.label("net_rx_action.done")
             p.call("net_rps_action_and_irq_enable")
             p.end()
-        self._complete()
-
-    def _take_pages(self) -> None:
-        p = self.host.program
-        p.set(K, self.pages_per_frame)
-        more = p.label(p.fresh("frame_page"))
-        p.call("alloc_page")
-        p.push(self.skbs.frags, PAGE, SKB)
-        p.loop(K, more)
-
-    def _complete(self) -> None:
-        """A held packet goes up: its length is known now."""
-        p, table = self.host.program, self.skbs.table
-        with p.symbol("napi_gro_complete"):
-            p.label("napi_gro_complete")
-            p.load(N, table, "segments", SKB)
-            p.alu(N, N, "max", 0)  # a counted-up cell may hold any number: the verifier wants bounds before products
-            p.alu(N, N, "min", MAX_SEGMENTS)
-            p.count("gro_packets")
-            p.count("gro_segments", N)
-            p.alu(K, N, "*", self.pages_per_frame)
-            p.store(table, "frags", K, SKB)
-            p.alu(N, N, "*", self.frame_bytes)
-            p.store(table, "bytes", N, SKB)
-            p.store(table, "left", N, SKB)
-            self.skbs.touch_info("write")
-            p.jump("netif_receive_skb")
+        self.skbs.write_complete(self.pages_per_frame, self.frame_bytes)

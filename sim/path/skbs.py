@@ -13,6 +13,7 @@ from .linear import NO_DST, REFERENCE
 from .pages import Pages
 from .registers import CPU, FLOW, OTHER, PAGE, SKB, K, M, N
 
+MAX_SEGMENTS = 1024  # more than any GRO packet holds
 FRAGS_PER_LINE = 4  # skb_frag_t has 16 bytes
 
 
@@ -72,6 +73,33 @@ class Skbs:
         (p.read if lines == "read" else p.write)(self.info, "frags", N)
         p.alu(N, N, "+", 1)
         p.loop(K, again)
+
+    def take_pages(self, count: Number) -> None:
+        """Write: `count` pages are allocated and become fragments of SKB. Uses K and PAGE."""
+        p = self.host.program
+        p.set(K, count)
+        more = p.label(p.fresh("frame_page"))
+        p.call("alloc_page")
+        p.push(self.frags, PAGE, SKB)
+        p.loop(K, more)
+
+    def write_complete(self, pages_per_frame: Value, frame_bytes: Value) -> None:
+        """Write ``napi_gro_complete``: the packet in SKB goes up, now that its length is known."""
+        p = self.host.program
+        with p.symbol("napi_gro_complete"):
+            p.label("napi_gro_complete")
+            p.load(N, self.table, "segments", SKB)
+            p.alu(N, N, "max", 0)  # a counted-up cell may hold any number: the verifier wants bounds before products
+            p.alu(N, N, "min", MAX_SEGMENTS)
+            p.count("gro_packets")
+            p.count("gro_segments", N)
+            p.alu(K, N, "*", pages_per_frame)
+            p.store(self.table, "frags", K, SKB)
+            p.alu(N, N, "*", frame_bytes)
+            p.store(self.table, "bytes", N, SKB)
+            p.store(self.table, "left", N, SKB)
+            self.touch_info("write")
+            p.jump("netif_receive_skb")
 
     def _alloc(self) -> None:
         host, p = self.host, self.host.program
