@@ -92,8 +92,11 @@ function render({ model, el }) {
   function simulated(row, side) {
     const now = read(row.reading, results[side]);
     if (!row.before) return now;
-    const other = read(row.reading, results[1 - side]);
-    return String(row.before[arm]) === String(1 - side) && other ? 100 * (now / other - 1) : undefined;
+    const there = Object.entries({ ...row.knobs, ...row.before });
+    const other = there.every(([name, value]) => String(results[1 - side].knobs[name]) === String(value))
+      ? read(row.reading, results[1 - side])
+      : 0;
+    return other ? 100 * (now / other - 1) : undefined;
   }
 
   const words = (side) => {
