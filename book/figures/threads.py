@@ -127,7 +127,7 @@ def trials(scenario: Scenario, metric: str, tried: Sequence[Trial], seeds: int =
     rows: list[Sequence[Cell]] = []
     for trial in tried:
         old, new, moved = change(scenario, metric, trial, seeds)
-        rows.append((trial.what, with_unit(old.mean, unit), with_unit(new.mean, unit), f"{moved.mean:+.1f} %",
+        rows.append((trial.what, f"{old.mean:.3g} {unit}", f"{new.mean:.3g} {unit}", f"{moved.mean:+.1f} %",
                      between(moved.low, moved.high)))
     columns = ["setting", "without", "with", "change", "95 % interval, %"]
     return Table(f"{scenario.name}: {metric} without and with the patch, {seeds} short runs each", columns, rows)
