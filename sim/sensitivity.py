@@ -126,12 +126,6 @@ def _render(record: Record) -> str:
     return " {\n" + ",\n".join(lines) + "\n }"
 
 
-def reach(row: Mapping[str, Any], gain: float) -> float:
-    """How far a constant moves the gain, in points, at the end where it moves it more; infinite if a run ended."""
-    ends = [row[end]["gain"] for end in ("low", "high")]
-    return max(math.inf if x is None else abs(x - gain) for x in ends)
-
-
 def beyond(row: Mapping[str, Any], gain: Mapping[str, Any]) -> float:
     """How far, in points, a constant moves the gain beyond where the seeds alone put it; infinite if a run ended."""
     low, high = min(gain["seeds"]), max(gain["seeds"])

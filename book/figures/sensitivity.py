@@ -23,10 +23,10 @@ def mark(record: Record) -> str:
 
 
 def heaviest(record: Record) -> list[Mapping[str, Any]]:
-    """Constants that move the gain beyond where the seeds alone put it, the one that moves it most first."""
+    """Constants that move the gain beyond where the seeds alone put it, the one that moves it farthest from there first."""
     gain = record["gain"]
     rows = [row for row in record["constants"] if sensitivity.beyond(row, gain) > 0]
-    return sorted(rows, key=lambda row: -sensitivity.reach(row, gain["mean"]))
+    return sorted(rows, key=lambda row: -sensitivity.beyond(row, gain))
 
 
 def _signed(value: float | None) -> str:
