@@ -23,7 +23,7 @@ def mark(record: Record) -> str:
 
 
 def heaviest(record: Record) -> list[Mapping[str, Any]]:
-    """Constants that move the gain beyond where the seeds alone put it, the one that moves it farthest from there first."""
+    """Constants that move the gain beyond where the seeds alone put it, the farthest first."""
     gain = record["gain"]
     rows = [row for row in record["constants"] if sensitivity.beyond(row, gain) > 0]
     return sorted(rows, key=lambda row: -sensitivity.beyond(row, gain))
