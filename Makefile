@@ -32,10 +32,10 @@ lint: setup  ## style and types
 	@$(RUN) -m mypy
 
 test: lint browser book  ## every quick test, in under 10 minutes
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest -n 2 --dist worksteal
 
 test-all: browser book  ## the slow tests, which make test leaves out
-	@$(RUN) -m pytest -m slow
+	@$(RUN) -m pytest -n 2 --dist worksteal -m slow
 
 lab: engine  ## JupyterLab on notebook twins of the pages
 	@$(RUN) -m book.build.twins --lab

@@ -94,7 +94,7 @@ def test_diff_and_listing(capsys: Capture) -> None:
 
 
 def test_validate_counts_misses_before_it_lists_figures(capsys: Capture) -> None:
-    out = said(capsys, "validate", "--replications", "2", "--notes")[0]
+    out = said(capsys, "validate", "--thread", "udpv6-early-demux", "--replications", "2", "--notes")[0]
     assert out.index("Verdicts") < out.index("Figures")
     assert "https://lore.kernel.org/" in out
     rows = document(capsys, "validate", "--thread", "tcp-5.17", *SHORT)
