@@ -22,9 +22,9 @@ _CONNECTED: Final = ("socket", "udp_connected")
 _AT: Final[dict[str, tuple[tuple[str, int | str], ...]]] = {
     "backlog_limit_late": (("gro_max_segs", 1), ("flows", 1)),
     "send_check_hot_addr": (("defer_free", 0), ("ack_after_backlog", 1), ("flows", 1)),
-    "drop_forced_caps": (("defer_free", 0), ("flows", 1)),
-    "drop_nocaps": (("defer_free", 0), ("flows", 1)),
-    "fill_sock_hole": (("defer_free", 0), ("flows", 1)),
+    "drop_forced_caps": (("defer_free", 0), ("gro_max_segs", 1), ("flows", 1)),
+    "drop_nocaps": (("defer_free", 0), ("gro_max_segs", 1), ("flows", 1)),
+    "fill_sock_hole": (("defer_free", 0), ("gro_max_segs", 1), ("flows", 1)),
     "direct_backlog_call": (("flows", 1),),
     "flush_backlog": (("flows", 1),),
     "ack_after_backlog": (("flows", 1),),

@@ -68,8 +68,8 @@ def test_the_merged_form_leaves_the_frees_with_a_reader_that_has_time() -> None:
 
 @pytest.mark.parametrize("knobs", [{}, BIG], ids=["1500", "4168"])
 def test_without_gro_deferral_loses(knobs: Settings) -> None:
-    """Each packet is then a free of its own, and the core that is to do it is full already."""
-    assert run("tcp-5.17", 4, defer_free=0, gro_max_segs=1, **knobs).cpu["softirq"] > 99
+    """Each packet is then a free of its own, and the core that is to do it is full, or nearly, already."""
+    assert run("tcp-5.17", 4, defer_free=0, gro_max_segs=1, **knobs).cpu["softirq"] > 95
     assert deferral(gro_max_segs=1, **knobs) < -5
 
 
