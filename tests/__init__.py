@@ -1,0 +1,1 @@
+"""Tests, mirroring the rooms. A package, because an installed library brings a package of this name too."""
