@@ -100,6 +100,9 @@ class Page:
                 return [f"- {entry}" for entry in self.cited.values()]
             return ["*(The built book has this list.)*"]
         inside = self.lines(body)
+        if name == "predict":
+            unit = f" ({options['unit']})" if "unit" in options else ""
+            return quoted([f"**Predict, and write it down.** {' '.join(inside).strip()}{unit}"])
         if name in BARE:
             return [f"**{argument}**", "", *inside] if argument else inside
         if name == "solution":
@@ -156,6 +159,8 @@ class Page:
             )
         if name == "math":
             return f"${text}$"
+        if name == "guess":
+            return "(your prediction)"
         if name in {"ref", "numref", "eq", "prf:ref"}:
             return title or self.labels.get(target, target.replace("-", " "))
         if name in {"sub", "sup", "kbd"}:
