@@ -27,12 +27,13 @@ PROSE_OPTIONS = {"alt", "caption", "figcaption"}
 
 _FENCE = re.compile(r"^\s*(?P<fence>`{3,}|:{3,}|~{3,})")
 _CAPTION = re.compile(r"^(?P<indent>\s*)(?:caption|alt):\s*(?P<words>.*)$")
+WORDS = "the words inside"  # what a link leaves: its text, line ends and all
 _INLINE = (
     (re.compile(r"<(script|style)\b.*?</\1>", re.S), ""),
     (re.compile(r"\$\$.*?\$\$", re.S), ""),
     (re.compile(r"(?<![\\$\w])\$(?!\s)[^$\n]*(?:\n[^$\n]+)?(?<!\s)\$(?!\d)"), ""),
     (re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.S), ""),
-    (re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)", re.S), r"\1"),
+    (re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*\)", re.S), WORDS),
     (re.compile(r"<https?://[^>\s]*>|https?://\S+"), ""),
     (re.compile(r"</?[a-zA-Z][^<>]*>", re.S), ""),
     (re.compile(r"(?<=\S)\{[.#][^{}]*\}"), ""),
@@ -110,7 +111,7 @@ def plain(text: str) -> str:
     """Marked prose without its markup: roles as the words that are shown, code and formulas gone."""
     text = ROLE.sub(lambda match: _role(match["name"], match["text"]) + blanked(match[0]), text)
     for pattern, shown in _INLINE:
-        text = pattern.sub(lambda match, shown=shown: match.expand(shown) + blanked(match[0] if shown != r"\1" else ""), text)
+        text = pattern.sub(lambda match, shown=shown: match[1] if shown == WORDS else shown + blanked(match[0]), text)
     return text
 
 

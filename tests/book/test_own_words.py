@@ -17,11 +17,13 @@ from book.build.twins import pages
 RUN = 8
 THREADS = ROOT.parent / "shared/threads"
 PAGES = pages()
-#: What is not a page and yet speaks: notes of figures, help of knobs, captions, comments, the front matter of the clone.
+#: What is not a page and yet speaks: notes of figures, help of knobs, captions, comments.
 SPEAKING = {".py", ".json", ".mjs", ".css", ".md", ".cff", ".bib"}
 ROOMS = ("sim", "widgets", "book", "chapters")
 #: A message's subject or a patch's title, alone on its line: pages quote those.
-TITLE = re.compile(r"^[>\s]*(?:(?:Subject: |Re: |\[)*\[?(?:PATCH|RFC)\b.*|(?:(?:tcp|udp|ip|ipv6|net|packet|net/[a-z]+): )+\S.*)$")
+TITLE = re.compile(
+    r"^[>\s]*(?:(?:Subject: |Re: |\[)*\[?(?:PATCH|RFC)\b.*|(?:(?:tcp|udp|ip|ipv6|net|packet|net/[a-z]+): )+\S.*)$"
+)
 #: A name of the kernel, an address, a path, a hash: facts, and no words.
 NAME = re.compile(r"\S*(?:_|\(\)|::|->|@|/\S+/|\d[a-f0-9]{6,})\S*")
 WORD = re.compile(r"[a-z0-9]+(?:['’][a-z]+)?")
