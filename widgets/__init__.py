@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
     from widgets.receive_path_lab import ReceivePathLab
 
-__all__ = ["LineCost", "ReceivePathLab"]
+__all__ = ["GroPacker", "LineCost", "ReceivePathLab"]
 
-_HOME = {"LineCost": "line_cost", "ReceivePathLab": "receive_path_lab"}
+_HOME = {
+    "GroPacker": "gro_packer",
+    "LineCost": "line_cost",
+    "ReceivePathLab": "receive_path_lab",
+}
 
 
 def __getattr__(name: str) -> Any:

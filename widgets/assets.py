@@ -13,7 +13,11 @@ ROOT = Path(__file__).parent
 ENGINE = ROOT.parent / "sim" / "wasm" / "engine.wasm"
 
 #: Widgets by the name that Python and the page use, and the module that draws each.
-MODULES = {"ReceivePathLab": "lab", "LineCost": "linecost"}
+MODULES = {
+    "ReceivePathLab": "lab",
+    "LineCost": "linecost",
+    "GroPacker": "gropacker",
+}
 
 
 @functools.cache

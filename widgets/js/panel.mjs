@@ -1,0 +1,106 @@
+// The frame of a small figure: controls bound to traits and to the address, a picture that knows its width, the finding
+// in words, a table, and what leaves the page. A widget gives its knobs and what to do when one moves.
+
+import { control, parse } from "./controls.mjs";
+import { h, onWidth, uid } from "./dom.mjs";
+import { copy, csv, download, readAddress, writeAddress } from "./share.mjs";
+
+// name: of the widget in Python. knobs: { name, kind, ... }, each a trait. moved(changed names): after any move.
+// draw(): called by start(), and when the width changes. rows(): what the CSV file holds.
+// Escape in any control takes that knob back to where it began.
+export function createPanel({ model, el, name, title, knobs, moved, draw, rows, extra, after }) {
+  const onPage = model.host === "page";
+  const key = name.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();
+  for (const knob of knobs) knob.default = model.get(knob.name);
+  const first = Object.fromEntries(knobs.map((k) => [k.name, k.default]));
+  const values = { ...first, ...(onPage ? readAddress(key, knobs) : {}) };
+  const controls = {};
+  const picture = h("div", { class: "rp-picture" });
+  const legend = h("ul", { class: "rp-legend" });
+  const summary = h("p", { class: "rp-summary", role: "status", "aria-live": "polite" });
+  const mark = h("p", { class: "rp-mark" });
+  const numbers = h("div", { class: "rp-numbers" });
+  const said = h("span", { class: "rp-said", role: "status" });
+  let width = 320;
+
+  function move(changes) {
+    Object.assign(values, changes);
+    for (const changed of Object.keys(changes)) {
+      controls[changed].set(values[changed]);
+      model.set(changed, values[changed]);
+    }
+    model.save_changes();
+    if (onPage) writeAddress(key, knobs, values);
+    said.textContent = "";
+    moved(Object.keys(changes));
+  }
+
+  for (const knob of knobs) {
+    const made = (controls[knob.name] = control(knob, (value) => move({ [knob.name]: value })));
+    made.node.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && values[knob.name] !== first[knob.name]) move({ [knob.name]: first[knob.name] });
+    });
+    made.set(values[knob.name]);
+    model.on(`change:${knob.name}`, () => {
+      const value = parse(knob, model.get(knob.name));
+      if (value !== undefined && value !== values[knob.name]) move({ [knob.name]: value });
+    });
+  }
+
+  const text = (value) => (typeof value === "number" ? String(value) : JSON.stringify(value));
+  const call = () => `${name}(${knobs.map((k) => `${k.name}=${text(values[k.name])}`).join(", ")})`;
+  const button = (label, onclick) => h("button", { type: "button", onclick }, label);
+  const actions = h(
+    "div",
+    { class: "rp-actions" },
+    button("Reset", () => move({ ...first })),
+    button("Copy as Python", async () => {
+      said.textContent = (await copy(call())) ? "Copied." : `The browser refused: ${call()}`;
+    }),
+    button("Download CSV", () => download(`${key}.csv`, "text/csv", csv(rows()))),
+    said,
+  );
+  const heading = uid("title");
+  el.classList.add("rp");
+  el.append(
+    h(
+      "section",
+      { class: "rp-panel", "aria-labelledby": heading },
+      h("p", { id: heading, class: "rp-title" }, title),
+      extra,
+      h(
+        "div",
+        { class: "rp-controls" },
+        knobs.map((k) => controls[k.name].node),
+      ),
+      picture,
+      legend,
+      summary,
+      mark,
+      actions,
+      after,
+      h("details", { class: "rp-more" }, h("summary", null, "All numbers"), numbers),
+    ),
+  );
+  let unwatch = () => {};
+  return {
+    values,
+    move,
+    picture,
+    legend,
+    summary,
+    mark,
+    numbers,
+    width: () => width,
+    // Everything that is shown is of the knobs as they are.
+    settled: (now = true) => (el.dataset.settled = String(now)),
+    drawn: (detail) => el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail })),
+    start() {
+      unwatch = onWidth(picture, (now) => {
+        width = now;
+        draw();
+      });
+    },
+    close: () => unwatch(),
+  };
+}
