@@ -1,4 +1,4 @@
-"""Rows of the validation, computed once for all pages of a build.
+"""Rows of the validation, and other figures that runs give, computed once for all pages of a build.
 
 Several pages show the same figures, and a thread's runs take up to a minute. Rows are kept below `_build`, under a
 name that is a hash of all that they can depend on, so those of another state of the simulation are never found.
@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -44,11 +45,19 @@ def rows(thread: str, folder: Path = FOLDER) -> list[Row]:
 
     Raises what `sim.validate.rows` raises. A folder that cannot be written to only makes the next page wait.
     """
-    kept = folder / state() / f"{thread}.json"
+    return once(thread, lambda: validate.rows(thread), folder)
+
+
+def once(name: str, compute: Callable[[], list[Row]], folder: Path = FOLDER) -> list[Row]:
+    """What `compute` gives, from an earlier page if one asked for the same `name` at this state of the simulation.
+
+    The name must tell everything that rows depend on besides `sim` itself. Raises what `compute` raises.
+    """
+    kept = folder / state() / f"{name}.json"
     if kept.exists():
         found: list[Row] = json.loads(kept.read_text(encoding="utf-8"))
         return found
-    found = validate.rows(thread)
+    found = compute()
     with contextlib.suppress(OSError):
         _keep(kept, found)
     return found

@@ -46,6 +46,12 @@ def test_a_folder_that_cannot_be_written_costs_time_only(asked: list[str], tmp_p
     assert kept.rows("tcp-5.17", tmp_path / "taken") == [ROW]
 
 
+def test_other_figures_are_kept_by_their_name(tmp_path: Path) -> None:
+    first = kept.once("patch-1", lambda: [{"patch": 1}], tmp_path)
+    assert kept.once("patch-1", lambda: [{"patch": "another"}], tmp_path) == first == [{"patch": 1}]
+    assert kept.once("patch-2", lambda: [{"patch": 2}], tmp_path) == [{"patch": 2}]
+
+
 @pytest.mark.parametrize("name", ["sim/deep/cost.py", "sim/threads/t.json", "requirements.txt", "constraints.txt"])
 def test_whatever_a_row_rests_on_is_in_its_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for label in ("requirements.txt", "constraints.txt", name):
