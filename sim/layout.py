@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as declared
 from typing import Final
 
 from sim.schema import nearest
@@ -31,12 +32,13 @@ class LayoutError(ValueError):
 
 @dataclass(frozen=True)
 class Field:
-    """A member of a struct: bytes `offset` to `offset + size`, and what it is for."""
+    """A member of a struct: bytes `offset` to `offset + size`, what it is for, its alignment if `pack` placed it."""
 
     name: str
     offset: int
     size: int
     comment: str = ""
+    align: int = declared(default=0, compare=False)  # 0: not known; a layout is its offsets, however they came
 
     @property
     def end(self) -> int:
@@ -145,7 +147,7 @@ class Layout:
         for member in members:
             step = member.align or member.size
             at = -(-at // step) * step
-            fields.append(Field(member.name, at, member.size, member.comment))
+            fields.append(Field(member.name, at, member.size, member.comment, step))
             at += member.size
         return cls(name, tuple(fields), -(-at // align) * align, source, status)
 

@@ -8,13 +8,15 @@ if TYPE_CHECKING:
     from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
     from widgets.receive_path_lab import ReceivePathLab
+    from widgets.struct_layout import StructLayout
 
-__all__ = ["GroPacker", "LineCost", "ReceivePathLab"]
+__all__ = ["GroPacker", "LineCost", "ReceivePathLab", "StructLayout"]
 
 _HOME = {
     "GroPacker": "gro_packer",
     "LineCost": "line_cost",
     "ReceivePathLab": "receive_path_lab",
+    "StructLayout": "struct_layout",
 }
 
 

@@ -7,10 +7,11 @@ import { copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 
 // name: of the widget in Python. knobs: { name, kind, ... }, each a trait. moved(changed names): after any move.
 // draw(): called by start(), and when the width changes. rows(): what the CSV file holds.
+// call(): the figure as Python, if knobs are not all that it takes. key: its name in the address, likewise.
 // Escape in any control takes that knob back to where it began.
-export function createPanel({ model, el, name, title, knobs, moved, draw, rows, extra, after }) {
+export function createPanel({ model, el, name, title, knobs, moved, draw, rows, extra, after, ...own }) {
   const onPage = model.host === "page";
-  const key = name.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();
+  const key = own.key ?? name.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();
   for (const knob of knobs) knob.default = model.get(knob.name);
   const first = Object.fromEntries(knobs.map((k) => [k.name, k.default]));
   const values = { ...first, ...(onPage ? readAddress(key, knobs) : {}) };
@@ -48,7 +49,7 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
   }
 
   const text = (value) => (typeof value === "number" ? String(value) : JSON.stringify(value));
-  const call = () => `${name}(${knobs.map((k) => `${k.name}=${text(values[k.name])}`).join(", ")})`;
+  const call = own.call ?? (() => `${name}(${knobs.map((k) => `${k.name}=${text(values[k.name])}`).join(", ")})`);
   const button = (label, onclick) => h("button", { type: "button", onclick }, label);
   const actions = h(
     "div",

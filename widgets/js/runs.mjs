@@ -8,7 +8,10 @@ const PATIENCE = 3000; // ms until a kernel that does not answer is given up for
 const PAINT = 20; // ms that the first picture has both cores for itself, to reach the screen
 const FIRST_PICTURE = 150; // ms for which a first picture is let finish though a later move is there
 
-export function createRuns({ model, sidecar, arm, show, failed }) {
+// sides(values, side) gives the knobs of a run; without it, those of `values` with the switch `arm` off or on.
+// more: what every job carries besides. show(results, done, sets, extra): sets are the samples behind the results,
+// or null when a kernel answered; then extra is what it sent with each.
+export function createRuns({ model, sidecar, arm, sides, more = {}, show, failed }) {
   const replications = model.get("replications") ?? 5;
   let live = false;
   let owed = false; // the kernel has not yet answered what it was sent
@@ -32,6 +35,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   let answeredBy = here();
 
   const knobsOf = (side) => {
+    if (sides) return sides(values, side);
     const out = { ...values, [arm]: side };
     delete out.seed;
     return out;
@@ -39,6 +43,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
   const about = (side) => ({ knobs: knobsOf(side), seed: values.seed });
 
   const jobOf = (side, seed, warm, until, isQuick) => ({
+    ...more,
     arm: side,
     values: knobsOf(side),
     seed,
@@ -65,6 +70,8 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     show(
       [0, 1].map((side) => combine(sets[side], sidecar, about(side))),
       done,
+      sets,
+      [],
     );
   }
 
@@ -121,7 +128,9 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     owed = false;
     const same =
       answer.seed === values.seed &&
-      Object.entries(knobsOf(0)).every(([k, v]) => k === arm || String(answer.knobs[k]) === String(v));
+      [0, 1].every((side) =>
+        Object.entries(knobsOf(side)).every(([k, v]) => String(answer.arms[side].knobs[k]) === String(v)),
+      );
     if (!same) return live ? tell() : undefined;
     live = true;
     silent = false;
@@ -131,7 +140,7 @@ export function createRuns({ model, sidecar, arm, show, failed }) {
     pool?.cancel();
     ticket = -1;
     shown = true;
-    show(answer.arms, true);
+    show(answer.arms, true, null, answer.extra ?? []);
   }
 
   const pool = refusal() ? null : createPool(sidecar, 2, heard);
