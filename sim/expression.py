@@ -89,6 +89,7 @@ class Values:
     def __init__(self, knobs: Sequence[str]) -> None:
         self.knobs = tuple(knobs)
         self.rows: list[tuple[int, int, int, int]] = []
+        self.names: dict[int, str] = {}  # rows that a listing calls by name
         self._known: dict[tuple[int, int, int, int], Value] = {}
 
     def _row(self, fn: int, a: int, b: int = 0, c: int = 0) -> Value:
@@ -133,6 +134,8 @@ class Values:
 
     def text(self, row: int) -> str:
         """A row in words, for listings: ``(mtu - 72)``."""
+        if row in self.names:
+            return self.names[row]
         fn, a, b, c = self.rows[row]
         if fn == T.V_CONST:
             return str(a)

@@ -30,19 +30,29 @@ class Host:
         Other values for constants of `sim.path.costs` (for fits and sensitivity), ps.
     topology
         Sockets, cores of a socket, threads of a core, where they are not the machine's.
+    machines
+        The machines that a knob chooses from, each with its own values for constants of `sim.path.costs`;
+        `machine` alone if not given. `changes` hold on all of them.
+    chosen
+        That knob's setting: which of `machines` it is.
     """
 
     def __init__(
         self, spec: Spec, machine: Machine, scheduler: Mapping[str, Number], changes: Mapping[str, int] | None = None,
         topology: tuple[Number, Number, Number] | None = None,
+        machines: Sequence[tuple[Machine, Mapping[str, int]]] = (), chosen: Number = 0,
     ) -> None:
         self.spec = spec
         self.machine = machine
         self.changes = dict(changes or {})
+        self._machines = machines or ((machine, {}),)
+        self._chosen = spec.values.value(chosen)
         self.used = spec.constants
         own = machine.topology
         sockets, cores, threads = topology or (own.sockets, own.cores_per_socket, own.threads_per_core)
-        spec.cost(**{n: machine.cost(n) for n in MACHINE_FIELDS if n in MACHINE_COSTS})
+        for name in MACHINE_FIELDS:
+            if name in MACHINE_COSTS:
+                spec.cost(**{name: self._on_each([each.cost(name) for each, _ in self._machines])})
         spec.cost(
             sockets=sockets, cores_per_socket=cores, threads_per_core=threads, chunk_ps=1_000_000, **scheduler,
         )
@@ -54,16 +64,30 @@ class Host:
         """The program that the parts write into."""
         return self.spec.program
 
-    def cost(self, name: str) -> int:
+    def cost(self, name: str) -> Number:
         """A constant of the path or of the machine, and remember that it was used. Raises KeyError if unknown."""
+        numbers = [self._cost(name, *each) for each in self._machines]
+        self.used[name] = numbers[0]
+        chosen = self._on_each(numbers)
+        if isinstance(chosen, Value):
+            self.spec.values.names.setdefault(chosen.row, name)
+        return chosen
+
+    def _cost(self, name: str, machine: Machine, own: Mapping[str, int]) -> int:
         if name in self.changes:
-            number = self.changes[name]
-        elif name in COSTS:
-            number = COSTS[name].value
-        else:
-            number = self.machine.cost(name)
-        self.used[name] = number
-        return number
+            return self.changes[name]
+        if name in own:
+            return own[name]
+        return COSTS[name].value if name in COSTS else machine.cost(name)
+
+    def _on_each(self, numbers: Sequence[int]) -> Number:
+        """A number for each machine, as one that follows the choice; itself if all have the same."""
+        common = max(set(numbers), key=numbers.count)
+        out: Number = common
+        for number in sorted(set(numbers) - {common}):
+            places = [self._chosen.is_(at) for at, other in enumerate(numbers) if other == number]
+            out = sum(places[1:], places[0]).choose(number, out)
+        return out
 
     def knob(self, name: str) -> Value:
         """A knob's setting as a value."""

@@ -79,22 +79,30 @@ class Lab(Scenario):
         super().__init__(machine, changes)
         own = self.machine.topology
         topology = {name: getattr(own, name) for name in ("sockets", "cores_per_socket", "threads_per_core")}
+        choices = tuple(each.name for each in self._machines())
         self.knobs = tuple(
-            replace(k, default=topology[k.name]) if k.name in topology else k for k in type(self).knobs
+            replace(k, default=topology[k.name]) if k.name in topology
+            else replace(k, default=self.machine.name, choices=choices) if k.name == "processor"
+            else k
+            for k in type(self).knobs
         )
 
     def default_machine(self) -> Machine:
         """A server of 2021, cut to eight CPUs on two sockets."""
         return machine.load("cascade-lake").with_(sockets=2, cores_per_socket=4, threads_per_core=1)
 
+    def _machines(self) -> list[Machine]:
+        """The lab's own machine, then the others that come with the project."""
+        others = (name for name in machine.names() if name != self.machine.name)
+        return [self.machine, *map(machine.load, others)]
+
     def compose(self, spec: Spec) -> Sequence[Role]:
         """Write the path for all kinds of sockets."""
-        given = fitted.constants("tcp-5.17") if self.machine.name == "cascade-lake" else {}
         knob, kind = spec.values.knob, spec.values.knob("socket")
         cores = knob("cores_per_socket").least(MAX_CORES // knob("sockets"))
         host = Host(
-            spec, self.machine, SCHEDULER, {**costs.on_machine(self.machine), **given, **self.changes},
-            (knob("sockets"), cores, knob("threads_per_core")),
+            spec, self.machine, SCHEDULER, self.changes, (knob("sockets"), cores, knob("threads_per_core")),
+            [(each, own_costs(each)) for each in self._machines()], knob("processor"),
         )
         bulk, rr, _, udp_own, forward, fanout = (kind.is_(KINDS.index(k)) for k in KINDS)
         tcp_on = bulk + rr
@@ -160,7 +168,10 @@ class Lab(Scenario):
             host, skbs, flows, rps=rps_cpus.above(0), rfs=knob("rfs") * (1 - unsteered), reader_cpus=1,
             kind=QUEUED, max_backlog=(1 - tcp_on).choose(max_backlog, 1 << 20), then="deliver_skb",
         )
-        spec.init(softnet.flow, "by_hash", (cpus - rps_cpus).least(cpus - 1), mod=rps_cpus, random=True)
+        rps_first = knob("rps_place").is_(1).choose(0, knob("rps_place").is_(2).choose(cores, cpus))
+        spec.init(
+            softnet.flow, "by_hash", rps_first.least(cpus - rps_cpus).least(cpus - 1), mod=rps_cpus, random=True
+        )
         spec.init(softnet.flow, "by_reader", reader_cpu, mod=readers)
         p = host.program
         with p.symbol("__netif_receive_skb_core"):
@@ -221,6 +232,12 @@ class Lab(Scenario):
             Role("softirq", host.value(0).row, "the CPU of the first receive queue"),
             Role("reader", reader_cpu.row, "the CPU of the first program that reads"),
         )
+
+
+def own_costs(on: Machine) -> dict[str, int]:
+    """What the path's functions cost on a machine, where that is known better than `sim.path.costs` says."""
+    given = fitted.constants("tcp-5.17") if on.name == "cascade-lake" else {}
+    return {**costs.on_machine(on), **given}
 
 
 class Preemptive:

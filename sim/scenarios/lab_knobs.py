@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from .. import fitted
+from .. import fitted, machine
 from ..knob import Knob
 from ..result import Metric
 from .tcp_5_17 import SERIES
@@ -13,6 +13,8 @@ from .tcp_5_17 import SERIES
 KINDS: Final = ("tcp_bulk", "tcp_rr", "udp", "udp_connected", "forward", "packet_fanout")
 MAX_CORES: Final = 112  # the engine's limit
 
+_OWN: Final = "cascade-lake"
+_PROCESSORS: Final = (_OWN, *(name for name in machine.names() if name != _OWN))
 _RR: Final = ("socket", "tcp_rr")
 _UDP: Final = ("socket", "udp")
 _FANOUT: Final = ("socket", "packet_fanout")
@@ -51,6 +53,8 @@ KNOBS: Final[tuple[Knob, ...]] = (
     Knob("round_trip_us", 20, "From an ACK or reply to what it lets through.", 5, 1000, 1, "us",
          shows_with=(_RR,)),
     # the machine's side of it
+    Knob("processor", _OWN, "Whose lines, locks, interrupts, copies and clock these are; how many CPUs "
+         "there are is said below.", choices=_PROCESSORS),
     Knob("sockets", 2, "Processor packages of the machine.", 1, 4, 1, "packages"),
     Knob("cores_per_socket", 4, "Cores of a package; 112 in all at most.", 2, MAX_CORES, 1, "cores"),
     Knob("threads_per_core", 1, "Hardware threads of a core.", 1, 2, 1, "threads"),
@@ -70,8 +74,11 @@ KNOBS: Final[tuple[Knob, ...]] = (
     Knob("reader_cpus", "behind", "Where those CPUs are: the same as the NIC's, right behind them, or on the other "
          "socket.", choices=("same", "behind", "other_socket")),
     # steering and protocols
-    Knob("rps_cpus", 0, "CPUs that RPS spreads flows over by hash, counted from the last one down; 0 is off.",
+    Knob("rps_cpus", 0, "CPUs that RPS spreads flows over by hash; 0 is off.",
          0, 16, 1, "CPUs", kernel="/sys/class/net/DEV/queues/rx-N/rps_cpus, a mask, default 0"),
+    Knob("rps_place", "last", "Which CPUs those are: the machine's last ones, its first ones, where the NIC's queues "
+         "interrupt, or the first ones of the other socket.", choices=("last", "first", "other_socket"),
+         shows_with=(("rps_cpus", 2),)),
     Knob("rfs", 0, "RFS: packets go to their reader's CPU. A host that only forwards has no readers.",
          kernel="net.core.rps_sock_flow_entries, default 0"),
     Knob("netdev_max_backlog", 1000, "Packets that wait for a CPU after RPS; over all CPUs 8,192 at most.",

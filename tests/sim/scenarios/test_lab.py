@@ -165,6 +165,27 @@ def test_any_machine(name: str) -> None:
     assert other.replicate(ENGINE, 1, other.quick_ps)[0].metrics["gbps"] > 1
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["neoverse-n1", "arm64-phone", "zen3-milan"])
+def test_a_processor_chosen_by_knob_is_the_machine_given(name: str, kind: str) -> None:
+    other = scenarios.load("lab", machine.load(name))
+    shape = {"sockets": 2, "cores_per_socket": 4, "threads_per_core": 1}
+    given = other.replicate(ENGINE, 1, other.warm_ps + 200_000_000, socket=kind, **shape)[0]
+    chosen = LAB.replicate(ENGINE, 1, LAB.warm_ps + 200_000_000, socket=kind, processor=name)[0]
+    assert chosen.metrics == given.metrics
+    assert chosen.profile == given.profile
+
+
+def test_a_listing_calls_a_cost_that_follows_the_processor_by_its_name() -> None:
+    assert re.search(r"WORK +tcp_rcv_ps 0 0 +tcp_v6_rcv", LAB.listing())
+
+
+@pytest.mark.parametrize(("place", "cpus"), [("first", {0, 1}), ("other_socket", {4, 5}), ("last", {6, 7})])
+def test_rps_spreads_flows_over_the_cpus_of_its_mask(place: str, cpus: set[int]) -> None:
+    arena = start(MANY, rps_cpus=2, rps_place=place)
+    assert set(cells(arena, "rps_flow", "by_hash")) == cpus
+
+
 # -- what the threads found --------------------------------------------------------------------------------
 
 
