@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from widgets.contention_curve import ContentionCurve
     from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
     from widgets.receive_path_lab import ReceivePathLab
     from widgets.struct_layout import StructLayout
 
-__all__ = ["GroPacker", "LineCost", "ReceivePathLab", "StructLayout"]
+__all__ = ["ContentionCurve", "GroPacker", "LineCost", "ReceivePathLab", "StructLayout"]
 
 _HOME = {
+    "ContentionCurve": "contention_curve",
     "GroPacker": "gro_packer",
     "LineCost": "line_cost",
     "ReceivePathLab": "receive_path_lab",

@@ -17,6 +17,7 @@ MODULES = {
     "ReceivePathLab": "lab",
     "LineCost": "linecost",
     "GroPacker": "gropacker",
+    "ContentionCurve": "contention",
     "StructLayout": "structlayout",
 }
 

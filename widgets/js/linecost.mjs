@@ -1,15 +1,13 @@
 // What one contended line costs: N CPUs count events in four ways; the curves come from runs of the engine.
 
-import { h, onWidth, s, uid } from "./dom.mjs";
+import { h, onWidth, uid } from "./dom.mjs";
 import { control } from "./controls.mjs";
+import { drawCurves, key } from "./curves.mjs";
 import { createPool } from "./pool.mjs";
-import { format, linear, logarithmic } from "./scales.mjs";
+import { format } from "./scales.mjs";
 import { table } from "./table.mjs";
 
-const MARKS = ["M-4,-4 h8 v8 h-8 z", "M0,-5 L5,4 H-5 z", "M0,-5 L5,0 L0,5 L-5,0 z", "M-4,0 h8 M0,-4 v8"];
-const DASHES = ["", "7 3", "2 3", "9 3 2 3"];
-const HEIGHT = 300;
-const PAD = { left: 52, right: 10, top: 12, bottom: 40 };
+const NUMBERS = [1, 2, 4, 8, 12, 16];
 
 function render({ model, el }) {
   const sidecar = model.get("sidecar");
@@ -104,74 +102,24 @@ function render({ model, el }) {
 
   function draw() {
     if (!curves.atomic) return;
-    const all = ways.flatMap(([name]) => [...curves[name].slice(1), ...measured(name).map((p) => p[1])]);
-    const [low, high] = [
-      10 ** Math.floor(Math.log10(Math.min(...all))),
-      10 ** Math.ceil(Math.log10(Math.max(...all))),
-    ];
-    const x = linear(1, sidecar.cpus, PAD.left, width - PAD.right);
-    const y = logarithmic(low, high, HEIGHT - PAD.bottom, PAD.top);
-    const parts = [];
-    for (let v = low; v <= high * 1.01; v *= 10) {
-      parts.push(s("path", { d: `M${PAD.left},${y(v)} H${width - PAD.right}`, class: "rp-grid" }));
-      parts.push(
-        s("text", { x: PAD.left - 6, y: y(v) + 4, "text-anchor": "end", class: "rp-tick" }, v.toLocaleString("en")),
-      );
-    }
-    for (const n of [1, 2, 4, 8, 12, 16]) {
-      parts.push(
-        s("text", { x: x(n), y: HEIGHT - PAD.bottom + 16, "text-anchor": "middle", class: "rp-tick" }, String(n)),
-      );
-    }
-    parts.push(
-      s("text", { x: width / 2, y: HEIGHT - 6, "text-anchor": "middle" }, "CPUs that count; up: ns for one count"),
-    );
-    parts.push(s("path", { d: `M${x(values.threads)},${PAD.top} V${HEIGHT - PAD.bottom}`, class: "rp-reported" }));
-    ways.forEach(([name], at) => {
-      const points = curves[name].slice(1).map((ns, i) => `${x(i + 1)},${y(ns)}`);
-      parts.push(
-        s("path", { d: `M${points.join("L")}`, class: `rp-series rp-ink${at}`, "stroke-dasharray": DASHES[at] }),
-      );
-      for (const [n, ns] of measured(name)) {
-        const dot = s("path", {
-          d: MARKS[at],
-          transform: `translate(${x(n)},${y(ns)})`,
-          class: `rp-dot rp-ink${at}`,
-        });
-        dot.append(s("title", null, `${label(name)}, ${n} CPUs, measured: ${format(ns)} ns`));
-        parts.push(dot);
-      }
-      parts.push(
-        s("circle", {
-          cx: x(values.threads),
-          cy: y(curves[name][values.threads]),
-          r: 4,
-          class: `rp-now rp-ink${at}`,
-        }),
-      );
-    });
     const words = ways.map(
       ([name]) =>
         `${label(name)} ${format(curves[name][values.threads])} ns a count, ${format(rate(name))} million a second in all`,
     );
     const said = `With ${values.threads} CPUs: ${words.join("; ")}.`;
-    picture.replaceChildren(
-      s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": said }, parts),
-    );
+    const series = ways.map(([name]) => ({
+      label: label(name),
+      points: curves[name].slice(1).map((ns, i) => [i + 1, ns]),
+      measured: measured(name),
+      unit: "ns",
+      now: curves[name][values.threads],
+    }));
+    const axis = "CPUs that count; up: ns for one count";
+    const drawn = drawCurves({ width, series, numbers: NUMBERS, at: values.threads, axis, words: said });
+    picture.replaceChildren(drawn.node);
     legend.replaceChildren(
       ...ways.map(([name], at) =>
-        h(
-          "li",
-          null,
-          s(
-            "svg",
-            { width: 34, height: 12, "aria-hidden": "true" },
-            s("path", { d: "M0,6 H34", class: `rp-series rp-ink${at}`, "stroke-dasharray": DASHES[at] }),
-            measured(name).length > 0 &&
-              s("path", { d: MARKS[at], transform: "translate(17,6)", class: `rp-dot rp-ink${at}` }),
-          ),
-          ` ${label(name)}${measured(name).length ? "" : " (not measured there)"}`,
-        ),
+        key(at, measured(name).length > 0, `${label(name)}${measured(name).length ? "" : " (not measured there)"}`),
       ),
     );
     summary.textContent = said;

@@ -95,6 +95,11 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
     width: () => width,
     // Everything that is shown is of the knobs as they are.
     settled: (now = true) => (el.dataset.settled = String(now)),
+    // No result: before the first picture the host shows the still one, afterwards the finding says why.
+    failed(reason, before) {
+      if (before) el.dispatchEvent(new CustomEvent("rp-failed", { detail: reason }));
+      summary.textContent = `No result for these settings: ${reason}.`;
+    },
     drawn: (detail) => el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail })),
     start() {
       unwatch = onWidth(picture, (now) => {

@@ -71,7 +71,7 @@ export function sample(arena, sidecar) {
 
 const mean = (xs) => xs.reduce((a, b) => a + b, 0) / xs.length;
 
-function estimate(xs, resolution, student) {
+export function estimate(xs, resolution, student) {
   const n = xs.length;
   const middle = mean(xs);
   let half = resolution / n;
