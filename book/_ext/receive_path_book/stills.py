@@ -6,6 +6,8 @@ both and leave the script out.  Formulas become MathML in EPUB, whose readers ru
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
@@ -14,6 +16,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from .scripts import MARK
 
 BUILDERS = {"epub", "singlehtml", "latex"}
+INTO = "::"  # between a page and a place in it
+SCRIPT = re.compile(r"<script\b.*?</script>", re.S)
 LIVE = "On the book's pages this figure is live: its switches run the simulation again."
 
 
@@ -31,19 +35,23 @@ class StillPictures(SphinxPostTransform):
                 bundle.replace_self(figure)
 
 
-class Formulas(SphinxPostTransform):
-    """MathML in place of what the pages' script would set."""
+class WithoutScripts(SphinxPostTransform):
+    """Formulas of an EPUB as MathML, and none of the scripts that a page's raw HTML brings along."""
 
     default_priority = 900
 
     def run(self, **kwargs: object) -> None:
-        """Replace each formula of an EPUB."""
-        if self.app.builder.name == "epub":
-            for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
-                node.replace_self(formula(node))
+        """Replace and remove."""
+        if self.app.builder.name != "epub":
+            return
+        for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
+            node.replace_self(formula(node))
+        for raw in list(self.document.findall(nodes.raw)):
+            if "<script" in raw.rawsource + raw.astext():
+                raw.replace_self(nodes.raw("", SCRIPT.sub("", raw.astext()), format="html"))
 
 
-def still(bundle: nodes.container) -> nodes.figure | None:
+def still(bundle: nodes.container) -> nodes.container | None:
     """A widget's picture with its finding as caption and text alternative; None for any other output."""
     forms = {child["mime_type"]: child for child in bundle.children if isinstance(child, nodes.container)}
     page, raster, words = (forms.get(kind) for kind in ("text/html", "image/png", "text/plain"))
@@ -52,9 +60,9 @@ def still(bundle: nodes.container) -> nodes.figure | None:
     image = next(raster.findall(nodes.image))
     finding = " ".join(words.astext().split()) if words else ""
     image["alt"] = finding or "The figure as it stands before any switch is moved."
-    figure = nodes.figure("", image, classes=["rp-still-figure"])
-    figure += nodes.caption("", f"{finding} {LIVE}".strip())
-    return figure
+    # Not a figure node: that would take a number, and the page's own figures have theirs.
+    caption = nodes.paragraph("", f"{finding} {LIVE}".strip(), classes=["caption"])
+    return nodes.container("", image, caption, classes=["rp-still-figure"])
 
 
 def formula(node: nodes.math | nodes.math_block) -> nodes.raw:
@@ -64,7 +72,31 @@ def formula(node: nodes.math | nodes.math_block) -> nodes.raw:
     return nodes.raw("", f'<div class="math">{convert(node.astext(), display="block")}</div>', format="html")
 
 
+def keep_pages(tree: nodes.document) -> None:
+    """Links of the single page say which page they lead to: many pages have a place of the same name.
+
+    Sphinx would keep the place alone; ``book.build.paper`` makes names unique and follows these.
+    """
+    for reference in tree.findall(nodes.reference):
+        pieces = str(reference.get("refuri", "")).split("#")
+        if len(pieces) == 3 and pieces[1].startswith("document-"):
+            reference["refuri"] = f"#{pieces[1].removeprefix('document-')}{INTO}{pieces[2]}"
+
+
+def prepare(app: Sphinx) -> None:
+    """What the two builders need that a page does not."""
+    if app.builder.name == "epub":
+        app.config.html_extra_path = []  # the script that sets formulas on pages
+    if app.builder.name == "singlehtml":
+        # sphinx-exercise registers its writers for this builder by name, and Sphinx then forgets all that others
+        # have registered for HTML.
+        writers = app.registry.translation_handlers
+        writers["singlehtml"] = {**writers["html"], **writers.get("singlehtml", {})}
+        app.builder.fix_refuris = keep_pages  # type: ignore[attr-defined]
+
+
 def connect(app: Sphinx) -> None:
-    """Both transforms."""
+    """The transforms, and what an EPUB does not carry."""
     app.add_post_transform(StillPictures)
-    app.add_post_transform(Formulas)
+    app.add_post_transform(WithoutScripts)
+    app.connect("builder-inited", prepare)
