@@ -26,7 +26,7 @@ from sim.spec import Integer, Spec
 CPU: Final = Register(CPU_REGISTER, "cpu")
 N: Final = Register(0, "n")
 
-CPUS: Final = 32
+CPUS: Final = 24  # one socket of the servers
 #: The ways to count, in the order of the knob: name, what it is called on a page, the measured operation.
 WAYS: Final = {
     "atomic": ("atomic add", "atomic_add"),
@@ -51,7 +51,7 @@ LEAST_ROUNDS: Final = 12
 #: A throughput so much below its peak has collapsed, and one so much above its last still gains: less is variation.
 FALL_PCT, GAIN_PCT = 5, 2
 #: Numbers of CPUs that a curve is drawn through.
-COUNTS: Final = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24, 28, 32)
+COUNTS: Final = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 24)
 
 
 @functools.cache

@@ -12,8 +12,10 @@ from widgets import sidecar, still
 from widgets.base import PathWidget
 from widgets.line_program import MACHINES as MEASURED
 
-#: Machines to choose from: those on which counters were measured, and the one of tcp-5.17.
-MACHINES: Final = (*reversed(MEASURED), "cascade-lake")
+#: Machines to choose from: the one of tcp-5.17, and those on which counters were measured.
+MACHINES: Final = ("cascade-lake", *MEASURED)
+_ARM: Final = "On this processor an atomic add is faster than a move of the line; the engine moves it for each"
+_NOTES: Final = {"neoverse-n1": _ARM, "cortex-a72": _ARM}
 _RATE: Final = Metric("mops", "M/s", ("stat:operations",), scale=1e6)
 _KNOBS: Final[tuple[dict[str, Any], ...]] = (
     {"name": "machine", "kind": "choice", "choices": list(MACHINES), "doc": "Whose costs a line and a lock have."},
@@ -48,7 +50,7 @@ class ContentionCurve(PathWidget):
     machine
         One of `MACHINES`.
     cpus
-        The marked number of CPUs, 1 to 32.
+        The marked number of CPUs, 1 to 24.
     outside_ns, inside_ns
         What a CPU does between two counts (mean, up to 5,000 ns), and while it holds a lock (up to 500 ns).
     transfer_ns
@@ -162,6 +164,7 @@ def _machine(name: str) -> dict[str, Any]:
     rows = {m.operation: m for m in contention.MEASURED if contention.PROCESSORS[m.processor] == name}
     return {
         "processor": next((m.processor for m in rows.values()), ""),
+        "note": _NOTES.get(name, ""),
         "costs": counting.costs(machine.load(name)),
         "measured": {
             way: [list(point) for point in rows[operation].ns] if operation in rows else []

@@ -121,7 +121,7 @@ function render({ model, el }) {
     );
     panel.settled(settled);
     const source = ways.some((_, way) => measured(way).length)
-      ? ` · marks: measured on ${machines[v.machine].processor}, ${sidecar.source}`
+      ? ` · marks: measured on ${machines[v.machine].processor}, ${sidecar.source}. ${machines[v.machine].note}`
       : "";
     panel.mark.textContent =
       `${sweep.where()} · engine ${String(sidecar.engine_hash).slice(0, 12)} · seed ${v.seed} · ` +
