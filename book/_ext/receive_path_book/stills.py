@@ -7,6 +7,8 @@ both and leave the script out.  Formulas become MathML in EPUB, whose readers ru
 from __future__ import annotations
 
 import re
+from html import unescape
+from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
@@ -18,6 +20,8 @@ from .scripts import MARK
 BUILDERS = {"epub", "singlehtml", "latex"}
 INTO = "::"  # between a page and a place in it
 SCRIPT = re.compile(r"<script\b.*?</script>", re.S)
+EMPTY = re.compile(r"<(area|br|col|embed|hr|img|input|source|wbr)\b([^<>]*?)\s*/?>")
+ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z]\w*;")
 LIVE = "On the book's pages this figure is live: its switches run the simulation again."
 
 
@@ -35,20 +39,16 @@ class StillPictures(SphinxPostTransform):
                 bundle.replace_self(figure)
 
 
-class WithoutScripts(SphinxPostTransform):
-    """Formulas of an EPUB as MathML, and none of the scripts that a page's raw HTML brings along."""
+class Formulas(SphinxPostTransform):
+    """MathML in place of what the pages' script would set."""
 
     default_priority = 900
 
     def run(self, **kwargs: object) -> None:
-        """Replace and remove."""
-        if self.app.builder.name != "epub":
-            return
-        for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
-            node.replace_self(formula(node))
-        for raw in list(self.document.findall(nodes.raw)):
-            if "<script" in raw.rawsource + raw.astext():
-                raw.replace_self(nodes.raw("", SCRIPT.sub("", raw.astext()), format="html"))
+        """Replace each formula of an EPUB."""
+        if self.app.builder.name == "epub":
+            for node in [*self.document.findall(nodes.math), *self.document.findall(nodes.math_block)]:
+                node.replace_self(formula(node))
 
 
 def still(bundle: nodes.container) -> nodes.container | None:
@@ -95,8 +95,23 @@ def prepare(app: Sphinx) -> None:
         app.builder.fix_refuris = keep_pages  # type: ignore[attr-defined]
 
 
+def as_xml(html: str) -> str:
+    """HTML as an EPUB has it: no scripts, each empty element closed, no names of characters but XML's own."""
+    html = EMPTY.sub(r"<\1\2 />", SCRIPT.sub("", html))
+    return ENTITY.sub(lambda match: unescape(match[0]), html)
+
+
+def mend(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """A page's raw HTML and what companions add to it, as XML."""
+    if app.builder.name == "epub" and isinstance(context.get("body"), str):
+        context["body"] = as_xml(context["body"])
+
+
 def connect(app: Sphinx) -> None:
-    """The transforms, and what an EPUB does not carry."""
+    """The transforms, what an EPUB does not carry, and its XML."""
     app.add_post_transform(StillPictures)
-    app.add_post_transform(WithoutScripts)
+    app.add_post_transform(Formulas)
     app.connect("builder-inited", prepare)
+    app.connect("html-page-context", mend, priority=950)  # after all that add to the body
