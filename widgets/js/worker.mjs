@@ -2,11 +2,13 @@
 // Messages in:  { kind: "start", wasm, sidecar }   { kind: "run", ticket, jobs }   { kind: "cancel" }
 // Messages out: { kind: "ready" }   { kind: "sample", ticket, job, sample, ms }   { kind: "done", ticket, ms }
 //               { kind: "cancelled", ticket, slices }   { kind: "failed", ticket, reason }
+// A job with a `window` is recorded: its sample is a trace (trace.mjs).
 // A job is { arm, seed, values, warm, until, quick }.
 
 import { load } from "./engine.mjs";
 import { sample } from "./reduce.mjs";
 import { imageFromBase64, withKnobs } from "./spec.mjs";
+import { record } from "./trace.mjs";
 
 // Short enough that a later move is noticed within a few ms, and that V8 may change to its better code.
 export const SLICE = 50_000;
@@ -30,6 +32,10 @@ export function serve(post, pause, steps = SLICE) {
   }
 
   async function replicate(job, ticket, tally) {
+    if (job.window) {
+      engine.build(withKnobs(base, sidecar, job.values, job.seed));
+      return record(engine, sidecar, job.window, pause, () => ticket === latest);
+    }
     engine.build(withKnobs(base, sidecar, job.values, job.seed));
     if (job.warm > 0) {
       if (!(await advance(job.warm, ticket, tally))) return null;
