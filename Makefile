@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book test test-all lint lab serve bench sensitivity fuzz wasm clean
+.PHONY: help setup engine browser book epub pdf notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -25,6 +25,21 @@ browser: setup  ## a browser for the tests
 
 book: engine  ## the book, as pages that need no network and no server
 	@$(RUN) -m book.build.pages
+
+epub: engine  ## the book for readers, with still pictures
+	@$(RUN) -m book.build.paper epub
+
+pdf: engine browser  ## the book for paper, with still pictures
+	@$(RUN) -m book.build.paper pdf
+
+notebooks: book  ## notebooks to hand out: they install what is missing
+	@$(RUN) -m book.build.notebooks
+
+release: book  ## the pages as an archive with manifest and checksum
+	@$(RUN) -m book.build.release
+
+linkcheck: engine  ## asks every address that the pages link to; never fails
+	@$(RUN) -m book.build.links
 
 lint: setup  ## style and types
 	@echo "ruff and mypy"

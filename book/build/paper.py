@@ -21,6 +21,7 @@ from . import browser
 from .pages import ANSI, KERNEL_NOTICE, causes, command
 from .places import BUILD, ROOT
 from .report import Refusal, run, say
+from .twins import pages
 
 PDF, EPUB = BUILD / "receive-path.pdf", BUILD / "receive-path.epub"
 WHOLE = "whole.html"
@@ -54,6 +55,11 @@ def sphinx(*builder: str) -> None:
         raise Refusal(f"the book was not built as {builder[-1]}: the lines above say why")
 
 
+def cover(root: Path = ROOT) -> str:
+    """The page that the table of contents begins with, as Sphinx names it."""
+    return pages(root)[0].relative_to(root).with_suffix("").as_posix()
+
+
 def name(page: str, place: str) -> str:
     """A place's name in the whole book; the cover's places keep theirs."""
     return f"{page.replace('/', '-')}--{place}" if page else place
@@ -80,14 +86,14 @@ def unique(html: str) -> str:
 def followed(page: str, target: str) -> str:
     """A link's target: a place on the same page, or ``page::place``."""
     other, into, place = target.partition("::")
-    return name("" if other == "book/index" else other, place) if into else name(page, target)
+    return name("" if other == cover() else other, place) if into else name(page, target)
 
 
 def whole(folder: Path = BUILD / "singlehtml") -> Path:
     """Build the book as one page; its addresses are relative to the folder that it is in."""
     shutil.rmtree(folder, ignore_errors=True)
     sphinx("--builder", "singlehtml")
-    text = SEARCH.sub("", (folder / "book/index.html").read_text(encoding="utf-8"))
+    text = SEARCH.sub("", (folder / f"{cover()}.html").read_text(encoding="utf-8"))
     page = folder / WHOLE
     page.write_text(unique(text), encoding="utf-8")
     return page

@@ -25,6 +25,8 @@ from .report import run, say
 
 ROOMS = ("book", "chapters")
 ASSETS = {".svg", ".png", ".json", ".csv"}
+STILL = {"image/png", "text/plain"}  # a widget's picture and its finding in words
+RICH = {"text/html", "text/markdown", "image/svg+xml", "text/latex"}
 LINK = re.compile(r"(\]\([^()\s:]+)\.md((?:#[^()\s]*)?\))")
 
 
@@ -53,40 +55,66 @@ def citations(root: Path = ROOT) -> dict[str, str]:
     return found
 
 
-def glued(notebook: NotebookNode, build: Path = BUILD) -> dict[str, str]:
-    """Text of the values that the page computed when the book was last built; empty before that."""
+def executed(notebook: NotebookNode, build: Path = BUILD) -> NotebookNode | None:
+    """The notebook with its outputs, as the book was last built; None before that."""
     for folder in build.glob(".jupyter_cache-*"):
         cache = get_cache(str(folder))
         try:
-            executed = cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk).nb
+            return cache.get_cache_bundle(cache.match_cache_notebook(notebook).pk).nb
         except KeyError:
             continue
-        found: dict[str, str] = {}
-        for cell in executed.cells:
-            for output in cell.get("outputs", []):
-                name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-                data: dict[str, Any] = output.get("data", {})
-                prefix = "application/papermill.record/"
-                text = data.get("text/plain", data.get(f"{prefix}text/plain"))
-                if name and isinstance(text, str):
-                    found[name] = text.strip("'\"")
-        return found
-    return {}
+    return None
 
 
-def twin(page: Path, cited: dict[str, str], root: Path = ROOT) -> NotebookNode:
-    """The notebook of one page, its text as plain Markdown, its outputs left out."""
+def glued(notebook: NotebookNode | None) -> dict[str, str]:
+    """Text of the values that an executed notebook computed for its sentences."""
+    found: dict[str, str] = {}
+    for cell in notebook.cells if notebook else []:
+        for output in cell.get("outputs", []):
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+            data: dict[str, Any] = output.get("data", {})
+            text = data.get("text/plain", data.get("application/papermill.record/text/plain"))
+            if name and isinstance(text, str):
+                found[name] = text.strip("'\"")
+    return found
+
+
+def twin(page: Path, cited: dict[str, str], root: Path = ROOT, *, outputs: bool = False) -> NotebookNode:
+    """The notebook of one page, its text as plain Markdown.
+
+    ``outputs`` keeps what the cells gave when the book was last built, as far as a notebook program can show it.
+    """
     notebook = jupytext.read(page, fmt="md:myst")
+    done = executed(notebook, root / "_build")
     depth = len(page.relative_to(root).parts) - 1
-    plain = Page(cited=cited, glued=glued(notebook, root / "_build"), depth=depth)
-    for cell in notebook.cells:
+    plain = Page(cited=cited, glued=glued(done), depth=depth)
+    for place, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(r"\1.ipynb\2", plain.text(cell.source))
-        else:  # a tag that only the book's builder knows
-            cell.metadata.pop("mystnb", None)
+            continue
+        cell.metadata.pop("mystnb", None)  # only the book's builder knows it
+        if outputs and done:
+            cell.outputs = shown(done.cells[place])
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return notebook
+
+
+def shown(cell: NotebookNode) -> list[NotebookNode]:
+    """A cell's outputs without those that only a page or a live kernel can show."""
+    if {"remove-cell", "remove-output"} & set(cell.metadata.get("tags", [])):
+        return []
+    kept = []
+    for output in cell.outputs:
+        data = output.get("data")
+        if data is None:
+            kept.append(output)
+        elif "scrapbook" not in output.get("metadata", {}):
+            live = "application/vnd.jupyter.widget-view+json" in data
+            output.data = {kind: value for kind, value in data.items() if kind in (STILL if live else STILL | RICH)}
+            output.metadata = {}
+            kept.append(output)
+    return kept
 
 
 def write(root: Path = ROOT, lab: Path = LAB) -> list[Path]:
@@ -98,13 +126,21 @@ def write(root: Path = ROOT, lab: Path = LAB) -> list[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(twin(page, cited, root), target)
         written.append(target)
+    assets(root, lab)
+    return written
+
+
+def assets(root: Path, lab: Path) -> list[Path]:
+    """Copy the pictures and data that pages show beside the twins."""
+    copied = []
     for room in ROOMS:
-        for asset in (root / room).rglob("*"):
+        for asset in sorted((root / room).rglob("*")):
             if asset.suffix in ASSETS and not {"vendor", "static"} & set(asset.parts):
                 copy = lab / asset.relative_to(root)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(asset, copy)
-    return written
+                copied.append(copy)
+    return copied
 
 
 def main() -> None:
