@@ -8,16 +8,20 @@ if TYPE_CHECKING:
     from widgets.contention_curve import ContentionCurve
     from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
+    from widgets.program_diff import ProgramDiff
     from widgets.receive_path_lab import ReceivePathLab
+    from widgets.steering_map import SteeringMap
     from widgets.struct_layout import StructLayout
 
-__all__ = ["ContentionCurve", "GroPacker", "LineCost", "ReceivePathLab", "StructLayout"]
+__all__ = ["ContentionCurve", "GroPacker", "LineCost", "ProgramDiff", "ReceivePathLab", "SteeringMap", "StructLayout"]
 
 _HOME = {
     "ContentionCurve": "contention_curve",
     "GroPacker": "gro_packer",
     "LineCost": "line_cost",
+    "ProgramDiff": "program_diff",
     "ReceivePathLab": "receive_path_lab",
+    "SteeringMap": "steering_map",
     "StructLayout": "struct_layout",
 }
 

@@ -18,7 +18,9 @@ MODULES = {
     "LineCost": "linecost",
     "GroPacker": "gropacker",
     "ContentionCurve": "contention",
+    "SteeringMap": "steering",
     "StructLayout": "structlayout",
+    "ProgramDiff": "programdiff",
 }
 
 

@@ -9,9 +9,9 @@ const PAINT = 20; // ms that the first picture has both cores for itself, to rea
 const FIRST_PICTURE = 150; // ms for which a first picture is let finish though a later move is there
 
 // sides(values, side) gives the knobs of a run; without it, those of `values` with the switch `arm` off or on.
-// more: what every job carries besides. show(results, done, sets, extra): sets are the samples behind the results,
+// more(replication): what a job carries besides; the first picture's is replication -1. show(results, done, sets, extra): sets are the samples behind the results,
 // or null when a kernel answered; then extra is what it sent with each.
-export function createRuns({ model, sidecar, arm, sides, more = {}, show, failed }) {
+export function createRuns({ model, sidecar, arm, sides, more = () => ({}), show, failed }) {
   const replications = model.get("replications") ?? 5;
   let live = false;
   let owed = false; // the kernel has not yet answered what it was sent
@@ -43,7 +43,7 @@ export function createRuns({ model, sidecar, arm, sides, more = {}, show, failed
   const about = (side) => ({ knobs: knobsOf(side), seed: values.seed });
 
   const jobOf = (side, seed, warm, until, isQuick) => ({
-    ...more,
+    ...more(isQuick ? -1 : seed - values.seed),
     arm: side,
     values: knobsOf(side),
     seed,

@@ -3,12 +3,14 @@
 // Messages out: { kind: "ready" }   { kind: "sample", ticket, job, sample, ms }   { kind: "done", ticket, ms }
 //               { kind: "cancelled", ticket, slices }   { kind: "failed", ticket, reason }
 // A job with a `window` is recorded: its sample is a trace (trace.mjs).
-// A job is { arm, seed, values, warm, until, quick }.
+// A job is { arm, seed, values, warm, until, quick }, and { tally: { rows, until } } if instructions are to be timed from
+// the end of the warm-up: then its sample has `timing`.
 
 import { load } from "./engine.mjs";
-import { sample } from "./reduce.mjs";
+import { cells, sample } from "./reduce.mjs";
 import { imageFromBase64, withKnobs } from "./spec.mjs";
 import { record } from "./trace.mjs";
+import { createTally } from "./tally.mjs";
 
 // Short enough that a later move is noticed within a few ms, and that V8 may change to its better code.
 export const SLICE = 50_000;
@@ -19,11 +21,12 @@ export function serve(post, pause, steps = SLICE) {
   let tail = Promise.resolve();
 
   // Runs to `until`; false if a later message made the run needless.
-  async function advance(until, ticket, tally) {
+  async function advance(until, ticket, tally, each = () => {}) {
     engine.arena[sidecar.places.header.until] = BigInt(until);
     for (;;) {
       const status = Number(engine.run(steps));
       tally.slices++;
+      each();
       if (status > 1) throw new Error(`the run ended early: ${sidecar.places.statuses[status]}`);
       if (status) return true;
       await pause();
@@ -36,13 +39,21 @@ export function serve(post, pause, steps = SLICE) {
       engine.build(withKnobs(base, sidecar, job.values, job.seed));
       return record(engine, sidecar, job.window, pause, () => ticket === latest);
     }
-    engine.build(withKnobs(base, sidecar, job.values, job.seed));
+    const image = withKnobs(base, sidecar, job.values, job.seed);
+    if (job.tally) image[sidecar.trace.knob] = BigInt(job.tally.rows);
+    engine.build(image);
     if (job.warm > 0) {
       if (!(await advance(job.warm, ticket, tally))) return null;
       engine.reset();
     }
+    let timing;
+    if (job.tally) {
+      const times = createTally(engine, sidecar);
+      if (!(await advance(job.tally.until, ticket, tally, times.take))) return null;
+      timing = times.result(sample(engine.arena, sidecar), job.tally.until - job.warm);
+    }
     if (!(await advance(job.until, ticket, tally))) return null;
-    return sample(engine.arena, sidecar);
+    return { ...sample(engine.arena, sidecar), timing };
   }
 
   async function run({ ticket, jobs }) {
