@@ -1,8 +1,23 @@
 // From an arena to a result: the arithmetic of sim/result.py once more, for pages without Python. Names are
 // resolved to places by the sidecar. A test holds the two equal on the same arenas.
 
+// The table cells that a sidecar names, a list of rows each; what counts is since `before` if that is given.
+export function cells(arena, sidecar, before) {
+  const word = (at) => Number(arena[at]);
+  const { header } = sidecar.places;
+  const out = {};
+  for (const [name, cell] of Object.entries(sidecar.cells ?? {})) {
+    const first = word(word(header.at_set) + cell.table) + cell.column;
+    out[name] = Array.from({ length: word(word(header.at_value) + cell.count) }, (_, i) => {
+      const now = word(first + cell.columns * i);
+      return before && cell.counts ? now - before[name][i] : now;
+    });
+  }
+  return out;
+}
+
 // One replication: plain numbers, ready to be sent to another thread.
-export function sample(arena, sidecar) {
+export function sample(arena, sidecar, before) {
   const { places } = sidecar;
   const word = (at) => Number(arena[at]);
   const head = (name) => word(places.header[name]);
@@ -66,7 +81,7 @@ export function sample(arena, sidecar) {
       if (times[k]) profile[role.name][name] = (100 * times[k]) / busy;
     });
   }
-  return { metrics, resolution, cpu, profile, steps: head("steps") };
+  return { metrics, resolution, cpu, profile, cells: cells(arena, sidecar, before), steps: head("steps") };
 }
 
 const mean = (xs) => xs.reduce((a, b) => a + b, 0) / xs.length;

@@ -46,6 +46,7 @@ export function serve(post, pause, steps = SLICE) {
       if (!(await advance(job.warm, ticket, tally))) return null;
       engine.reset();
     }
+    const before = cells(engine.arena, sidecar);
     let timing;
     if (job.tally) {
       const times = createTally(engine, sidecar);
@@ -53,7 +54,7 @@ export function serve(post, pause, steps = SLICE) {
       timing = times.result(sample(engine.arena, sidecar), job.tally.until - job.warm);
     }
     if (!(await advance(job.until, ticket, tally))) return null;
-    return { ...sample(engine.arena, sidecar), timing };
+    return { ...sample(engine.arena, sidecar, before), timing };
   }
 
   async function run({ ticket, jobs }) {
