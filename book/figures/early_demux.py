@@ -46,14 +46,17 @@ def kinds(run: Result) -> dict[str, float]:
     return {name: us * sum(profile.get(symbol, 0.0) for symbol in symbols) for name, _, symbols in KINDS}
 
 
-def words(runs: Mapping[str, Result]) -> dict[str, str]:
-    """What the chapter's sentences quote, by name."""
+def words(runs: Mapping[str, Result], figures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the chapter's sentences quote, by name: of the three runs, and of the thread's row on the gain."""
     short = {"without": "off", "as posted": "posted", "as released in 4.12": "released"}
     quoted = {}
     for name, run in runs.items():
         quoted[f"demux-{short[name]}-mbps"] = f"{run.metrics['mbps'].mean:.0f}"
         quoted[f"demux-{short[name]}-us"] = f"{packet_us(run):.2f}"
         quoted[f"demux-{short[name]}-lookups"] = f"{kinds(run)['look-ups']:.2f}"
+    gain = next(row for row in figures if row["figure"].endswith("the patch gains"))
+    quoted["demux-gain-low"] = f"{gain['range_low']:.0f} %"
+    quoted["demux-gain-high"] = f"{gain['range_high']:.0f} %"
     return quoted
 
 
