@@ -44,7 +44,7 @@ def main() -> None:
     if not OUTPUT.exists():
         say("nothing was asked: the book does not build (make book says why)")
         return
-    counted, broken = findings()
+    counted, broken = findings(OUTPUT)
     for line in broken:
         say(f"  {line}")
     say(", ".join(f"{count} {state}" for state, count in sorted(counted.items())) or "no addresses")
