@@ -118,7 +118,9 @@ def _stacks(axes: Axes, result: Mapping[str, Any], layers: Mapping[str, str], or
             look = number % len(COLOURS)
             axes.barh([at], [share], left=left, color=COLOURS[look], hatch=HATCHES[look], label=layer, height=0.6)
             left += share
-    axes.set_yticks(range(len(result["profile"])), list(result["profile"]), fontsize=8)
+    names = list(result["profile"])
+    step = 1 + len(names) // 16  # names of many CPUs would lie on each other
+    axes.set_yticks(range(0, len(names), step), names[::step], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("% of the CPU's time", fontsize=8)
