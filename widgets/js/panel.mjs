@@ -7,6 +7,7 @@ import { copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 
 // name: of the widget in Python. knobs: { name, kind, ... }, each a trait. moved(changed names): after any move.
 // draw(): called by start(), and when the width changes. rows(): what the CSV file holds.
+// command(): the same run in a shell, if there is one.
 // call(): the figure as Python, if knobs are not all that it takes. key: its name in the address, likewise.
 // Escape in any control takes that knob back to where it began.
 export function createPanel({ model, el, name, title, knobs, moved, draw, rows, extra, after, ...own }) {
@@ -50,14 +51,14 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
 
   const text = (value) => (typeof value === "number" ? String(value) : JSON.stringify(value));
   const call = own.call ?? (() => `${name}(${knobs.map((k) => `${k.name}=${text(values[k.name])}`).join(", ")})`);
+  const put = async (line) => (said.textContent = (await copy(line)) ? "Copied." : `The browser refused: ${line}`);
   const button = (label, onclick) => h("button", { type: "button", onclick }, label);
   const actions = h(
     "div",
     { class: "rp-actions" },
     button("Reset", () => move({ ...first })),
-    button("Copy as Python", async () => {
-      said.textContent = (await copy(call())) ? "Copied." : `The browser refused: ${call()}`;
-    }),
+    button("Copy as Python", () => put(call())),
+    command && button("Copy as a command", () => put(command())),
     button("Download CSV", () => download(`${key}.csv`, "text/csv", csv(rows()))),
     said,
   );

@@ -5,9 +5,10 @@ import { createPanel } from "./panel.mjs";
 import { combine } from "./reduce.mjs";
 import { createSweep } from "./sweep.mjs";
 import { format, interval, linear } from "./scales.mjs";
+import { command } from "./share.mjs";
 import { table } from "./table.mjs";
 
-const TOP = 40;
+const TOP = 24;
 const ROW = 38;
 const BOX = 26;
 
@@ -199,6 +200,7 @@ function render({ model, el }) {
     knobs,
     draw,
     rows,
+    command: () => command(sidecar.scenario, sidecar.knobs, { ...all, ...scenarioKnobs(panel.values) }, panel.values.seed, model.get("replications")),
     moved: (names) => (names.every((name) => name === "follow") ? draw() : sweep.ask(panel.values)),
   });
   panel.legend.setAttribute("aria-label", "Columns");
