@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from sim.engine import tables as T
 from sim.engine.jit import Array
@@ -145,7 +145,7 @@ class Map:
     result: Result
 
 
-def run(lab: TalliedLab, seed: int = 1, replications: int = 3, **knobs: int | str) -> Map:
+def run(lab: TalliedLab, seed: int = 1, replications: int = 3, **knobs: Any) -> Map:
     """Run the tallied lab. Raises KnobError and RunError as `Scenario.run` does."""
     engine = NativeEngine()
     arena = engine.build(lab.image(seed, **knobs))
