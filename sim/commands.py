@@ -292,8 +292,9 @@ def run_fit(options: argparse.Namespace, rest: list[str]) -> int:
     compiled.announce()
     rows: list[dict[str, Any]] = []
     for thread in (fit, fit_tcp_rx_skb_cache, fit_udpv6_early_demux):
-        rows += thread.fit(reported.values(thread.THREAD), log=lambda line: print(line, file=sys.stderr))
-    fit.write(rows)
+        found = thread.fit(reported.values(thread.THREAD), log=lambda line: print(line, file=sys.stderr))
+        fit.write(found)  # at once: a later thread on the same machine builds on it
+        rows += found
     display.table(
         "Fitted constants", ["constant", "value", "unit", "fitted on"],
         [[r["constant"], display.number(r["value"]), r["unit"], r["fitted_on"]] for r in rows], ["value"],

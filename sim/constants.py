@@ -39,7 +39,7 @@ def _range(name: str) -> tuple[int, int]:
 
 
 def _status(scenario: Scenario, name: str) -> str:
-    if name in fitted.constants(scenario.name):
+    if name in scenario.fitted:
         return "fitted"
     if name in COSTS:
         return "assumed" if COSTS[name].source.startswith(("assumed", "chosen")) else "sourced"
@@ -57,7 +57,7 @@ def read(scenario: Scenario) -> list[Constant]:
     found += [
         Constant(n, "path", value, COSTS[n].unit, _status(scenario, n)) for n, value in asked.items() if n in COSTS
     ]
-    given = fitted.constants(scenario.name)
+    given = fitted.constants(scenario.name)  # a knob belongs to its scenario, whatever the machine
     found += [
         Constant(
             k.name, "knob", int(k.default), k.unit,
@@ -91,7 +91,7 @@ def changed(
             low, high = _range(name)
             value = min(max(value, low), high)
             machine = machine.with_(**{name: value})
-            if name in costs or name in fitted.constants(scenario.name):
+            if name in costs or name in scenario.fitted:
                 costs[name] = value  # what was fitted for this scenario stands above the machine's
         values[name] = value
     return type(scenario)(machine, costs), knobs, values

@@ -119,9 +119,10 @@ def fit(figures: Mapping[str, float], log: Log = print) -> list[dict[str, Any]]:
     used = {name: figures[name] for name, _ in TARGETS.values()}
     constants = fit_reader(used, log)
     constants |= fit_softirq(used, constants, log)
+    machine = scenarios.load(THREAD).machine.name
     return [
         {
-            "scenario": THREAD, "constant": name, "value": constants[name],
+            "scenario": THREAD, "machine": machine, "constant": name, "value": constants[name],
             "unit": name.rpartition("_")[2] if not name.endswith("per_byte") else "fs/byte",
             "figure": TARGETS[name][0], "reported": used[TARGETS[name][0]], "fitted_on": TARGETS[name][1],
         }

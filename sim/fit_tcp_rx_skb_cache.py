@@ -1,7 +1,8 @@
 """Fitting for tcp-rx-skb-cache: what a request and its reply cost beyond the model, on the rate before the patches.
 
 One number, on SLAB, which the authors' company ran; SLUB's rate before the patches is then a prediction too.
-`fit` reads the one figure that it is given by name; `write` puts its row beside those of other threads.
+`fit` reads the one figure that it is given by name, and the constants that tcp-5.17 has fitted on the same machine
+(the copy); `write` puts its row beside those of other threads.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def fit(figures: Mapping[str, float], log: Callable[[str], None] = print) -> lis
         cost = round((cost + missing_ps * 1000 / stretched) / STEP_PS) * STEP_PS
     return [
         {
-            "scenario": THREAD, "constant": "transaction_ps", "value": cost, "unit": "ps", "figure": figure,
-            "reported": want, "fitted_on": why,
+            "scenario": THREAD, "machine": scenario.machine.name, "constant": "transaction_ps", "value": cost,
+            "unit": "ps", "figure": figure, "reported": want, "fitted_on": why,
         }
     ]

@@ -33,7 +33,7 @@ def fit(figures: Mapping[str, float], log: Callable[[str], None] = print) -> lis
         driver_ns = round((driver_ns + 1000 * bits * (1 / want - 1 / rate)) / 10) * 10
     return [
         {
-            "scenario": THREAD, "constant": "softirq_packet_ps", "value": driver_ns * 1000, "unit": "ps",
-            "figure": figure, "reported": want, "fitted_on": why,
+            "scenario": THREAD, "machine": scenarios.load(THREAD).machine.name, "constant": "softirq_packet_ps",
+            "value": driver_ns * 1000, "unit": "ps", "figure": figure, "reported": want, "fitted_on": why,
         }
     ]

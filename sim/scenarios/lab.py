@@ -236,8 +236,7 @@ class Lab(Scenario):
 
 def own_costs(on: Machine) -> dict[str, int]:
     """What the path's functions cost on a machine, where that is known better than `sim.path.costs` says."""
-    given = fitted.constants("tcp-5.17") if on.name == "cascade-lake" else {}
-    return {**costs.on_machine(on), **given}
+    return {**costs.on_machine(on), **fitted.on_machine(on.name)}
 
 
 class Preemptive:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, Protocol
 
+from .. import fitted
 from ..engine.jit import Array
 from ..engine.native import NativeEngine
 from ..engine.tables import REACHED, STATUS_NAMES
@@ -67,6 +68,11 @@ class Scenario:
     def __init__(self, machine: Machine | None = None, changes: Mapping[str, int] | None = None) -> None:
         self.machine = machine if machine is not None else self.default_machine()
         self.changes = dict(changes or {})
+
+    @property
+    def fitted(self) -> dict[str, int]:
+        """Constants fitted on this scenario, or on another one of the same machine, by name."""
+        return {**fitted.on_machine(self.machine.name), **fitted.constants(self.name)}
 
     def default_machine(self) -> Machine:
         """The machine that stands for the thread's hosts."""

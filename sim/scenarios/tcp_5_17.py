@@ -150,7 +150,7 @@ class Tcp517(Scenario):
 
     def compose(self, spec: Spec) -> Sequence[Role]:
         """Write the path for one flow."""
-        host = Host(spec, self.machine, SCHEDULER, {**fitted.constants("tcp-5.17"), **self.changes})
+        host = Host(spec, self.machine, SCHEDULER, {**self.fitted, **self.changes})
         mtu, link = host.knob("mtu"), host.knob("link_gbps")
         payload = mtu - HEADERS
         pages_per_frame = (payload + (PAGE_BYTES - 1)) // PAGE_BYTES

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from .. import machine
 from ..engine.tables import QUEUED
-from ..fitted import constants
 from ..knob import Knob
 from ..machine import Machine
 from ..path.clients import Clients
@@ -135,7 +134,7 @@ class TcpRxSkbCache(Scenario):
 
     def compose(self, spec: Spec) -> Sequence[Role]:
         """Write the path for all flows."""
-        host = Host(spec, self.machine, SCHEDULER, {**constants(self.name), **self.changes})
+        host = Host(spec, self.machine, SCHEDULER, {**self.fitted, **self.changes})
         knob = host.knob
         flows = spec.domain("flow", FLOWS)
         nodes = Nodes(host)

@@ -98,3 +98,20 @@ def test_writing_a_fit_leaves_other_threads_alone(tmp_path: Path, monkeypatch: p
     after = json.loads(copy.read_text(encoding="utf-8"))
     assert [r for r in after if r["scenario"] != thread] == [r for r in before if r["scenario"] != thread]
     assert {r["value"] for r in after if r["scenario"] == thread} == {1}
+
+
+def test_scenarios_that_share_a_machine_read_one_set_of_constants() -> None:
+    sets: dict[str, dict[str, dict[int, str]]] = {}
+    for name in scenarios.names():
+        scenario = scenarios.load(name)
+        for constant, value in scenario.spec.constants.items():
+            sets.setdefault(scenario.machine.name, {}).setdefault(constant, {})[value] = name
+    machines = [scenarios.load(name).machine.name for name in scenarios.names()]
+    assert len(machines) > len(set(machines))  # some do share one
+    several = {(m, c): v for m, constants in sets.items() for c, v in constants.items() if len(v) > 1}
+    assert not several
+
+
+def test_every_fitted_row_names_the_machine_of_its_scenario() -> None:
+    for row in records():
+        assert row["machine"] == scenarios.load(row["scenario"]).machine.name
