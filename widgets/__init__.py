@@ -8,21 +8,35 @@ if TYPE_CHECKING:
     from widgets.contention_curve import ContentionCurve
     from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
+    from widgets.profile import Profile
     from widgets.program_diff import ProgramDiff
     from widgets.receive_path_lab import ReceivePathLab
     from widgets.steering_map import SteeringMap
     from widgets.struct_layout import StructLayout
+    from widgets.timeline import Timeline
 
-__all__ = ["ContentionCurve", "GroPacker", "LineCost", "ProgramDiff", "ReceivePathLab", "SteeringMap", "StructLayout"]
+__all__ = [
+    "ContentionCurve",
+    "GroPacker",
+    "LineCost",
+    "Profile",
+    "ProgramDiff",
+    "ReceivePathLab",
+    "SteeringMap",
+    "StructLayout",
+    "Timeline",
+]
 
 _HOME = {
     "ContentionCurve": "contention_curve",
     "GroPacker": "gro_packer",
     "LineCost": "line_cost",
+    "Profile": "profile",
     "ProgramDiff": "program_diff",
     "ReceivePathLab": "receive_path_lab",
     "SteeringMap": "steering_map",
     "StructLayout": "struct_layout",
+    "Timeline": "timeline",
 }
 
 

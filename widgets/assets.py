@@ -16,18 +16,20 @@ ENGINE = ROOT.parent / "sim" / "wasm" / "engine.wasm"
 MODULES = {
     "ReceivePathLab": "lab",
     "LineCost": "linecost",
+    "Timeline": "timeline",
     "GroPacker": "gropacker",
     "ContentionCurve": "contention",
     "SteeringMap": "steering",
     "StructLayout": "structlayout",
     "ProgramDiff": "programdiff",
+    "Profile": "profile",
 }
 
 
 @functools.cache
 def styles() -> str:
     """The styles of all widgets, as CSS."""
-    return (ROOT / "css" / "receive-path.css").read_text(encoding="utf-8")
+    return "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "css").glob("*.css")))
 
 
 def _virtual() -> dict[str, str]:

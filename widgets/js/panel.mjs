@@ -10,7 +10,7 @@ import { copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 // command(): the same run in a shell, if there is one.
 // call(): the figure as Python, if knobs are not all that it takes. key: its name in the address, likewise.
 // Escape in any control takes that knob back to where it began.
-export function createPanel({ model, el, name, title, knobs, moved, draw, rows, extra, after, ...own }) {
+export function createPanel({ model, el, name, title, knobs, moved, draw, rows, command, extra, after, ...own }) {
   const onPage = model.host === "page";
   const key = own.key ?? name.replace(/(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase();
   for (const knob of knobs) knob.default = model.get(knob.name);
