@@ -57,4 +57,4 @@ def ending(scenario: Scenario, metric: str, **knobs: Any) -> str:
 
 
 def _when(error: RunError) -> str:
-    return str(error).partition(" at ")[2].partition(" us")[0] + " µs"
+    return f"{float(str(error).partition(' at ')[2].partition(' us')[0].replace(',', '')):,.0f} µs"

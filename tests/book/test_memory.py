@@ -1,0 +1,70 @@
+"""The page on memory: prices of a page come out of runs as the page says."""
+
+from __future__ import annotations
+
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+
+from book.figures import faults, memory
+from sim import scenarios
+from sim.result import Result
+
+
+@cache
+def run(**knobs: int | str) -> Result:
+    lab = scenarios.load("lab")
+    stream = {"flows": 1, "rx_queues": 1, "readers": 1, **knobs}
+    return lab.run(replications=2, until_ps=lab.quick_ps, **stream)
+
+
+def price(**knobs: int | str) -> float:
+    return sum(memory.price_ns(run(**knobs), one_cpu=knobs.get("reader_cpus") == "same"))
+
+
+def test_a_page_costs_twice_as_much_if_it_is_given_back_elsewhere_and_the_pencil_says_so_too() -> None:
+    assert price() == pytest.approx(2 * price(reader_cpus="same"), rel=0.15)
+    assert price() == pytest.approx(55.5 + 2 * 47, rel=0.1)
+    assert price(reader_cpus="other_socket") > 2 * price()
+
+
+def test_a_pool_gains_little_until_packets_come_home_and_then_more_than_both_added() -> None:
+    before, pool, home, both = (
+        run(page_recycling=p, defer_per_cpu=h).gbps for p, h in ((0, 0), (1, 0), (0, 1), (1, 1))
+    )
+    assert 1.02 * before < pool < 1.12 * before
+    assert both - before > 1.5 * (pool - before + home - before)
+    assert price(page_recycling=1) > 0.75 * price()
+
+
+def test_on_the_other_package_the_pools_gain_stays_small_and_sending_home_gains_several_times_as_much() -> None:
+    def gain(place: str, **knobs: int) -> float:
+        return run(reader_cpus=place, **knobs).gbps / run(reader_cpus=place).gbps - 1
+
+    assert gain("other_socket", page_recycling=1) < 0.12
+    assert gain("other_socket", defer_per_cpu=1) > 3 * gain("behind", defer_per_cpu=1)
+
+
+def test_a_packet_that_is_dropped_and_not_freed_ends_the_run_only_when_packets_are_dropped() -> None:
+    wrong = faults.without(
+        scenarios.load("lab"), "enqueue_to_backlog.drop", "net_rps_action_and_irq_enable", "CALL", "kfree_skb"
+    )
+    flood = {"socket": "udp", "flows": 64, "offered_kpps": 8000, "rps_cpus": 1, "netdev_max_backlog": 64}
+    assert faults.ending(wrong, "read_mpps", **flood).startswith("exhausted")
+    assert faults.ending(scenarios.load("lab"), "read_mpps", **flood).endswith("Mpps")
+    calm = {"socket": "udp", "flows": 64, "offered_kpps": 1000, "rps_cpus": 4}
+    assert faults.ending(wrong, "read_mpps", **calm) == faults.ending(scenarios.load("lab"), "read_mpps", **calm)
+
+
+def test_the_picture_stays_inside_its_frame() -> None:
+    picture = memory.anatomy()
+    for element in ElementTree.fromstring(picture.svg()).iter():
+        assert 0 <= float(element.get("x", 0)) <= 360
+        assert 0 <= float(element.get("y", 0)) <= picture.height
+
+
+def test_a_setting_on_one_cpu_is_not_counted_twice() -> None:
+    apart = memory.price_ns(run(reader_cpus="same"))
+    once = memory.price_ns(run(reader_cpus="same"), one_cpu=True)
+    assert apart[0] == pytest.approx(2 * once[0])
