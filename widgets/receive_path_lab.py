@@ -10,6 +10,7 @@ import traitlets as t
 from sim import scenarios
 from widgets import still
 from widgets.base import PathWidget
+from widgets.knob_trait import knob_trait
 from widgets.sidecar import of_scenario
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class ReceivePathLab(PathWidget):
         self._scenario.settings(**knobs)  # its errors name the nearest knob and the range
         self._ran: dict[str, Any] = {}
         self._result: Arms | None = None
-        self.add_traits(**{name: _trait(k) for name, k in self._kinds.items() if name != arm})
+        self.add_traits(**{name: knob_trait(k) for name, k in self._kinds.items() if name != arm})
         super().__init__(sidecar=sidecar, arm=arm, seed=seed, replications=replications, first=list(first), **knobs)
         self.observe(self._moved, [*self.knobs, "seed", "replications"])
 
@@ -135,16 +136,3 @@ class ReceivePathLab(PathWidget):
         answer = {"knobs": self.knobs, "seed": self.seed, "arms": arms}
         if answer != self.answer:
             self.answer = answer
-
-
-def _trait(knob: dict[str, Any]) -> t.TraitType[Any, Any]:
-    """The synced trait of a knob."""
-    trait: t.TraitType[Any, Any]
-    if knob["kind"] == "choice":
-        trait = t.Enum(knob["choices"], default_value=knob["default"])
-    elif knob["kind"] == "switch":
-        trait = t.Int(knob["default"], min=0, max=1)
-    else:
-        trait = t.Int(knob["default"], min=knob["low"], max=knob["high"])
-    trait.help = knob["doc"]
-    return trait.tag(sync=True)
