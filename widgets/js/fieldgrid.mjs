@@ -27,11 +27,11 @@ export function createFieldGrid({ label, lineBytes, about, changed, chosen, said
       ? {
           id: id(field.name),
           role: "option",
-          "aria-selected": mine,
+          "aria-selected": String(mine),
           "aria-label": `${field.name}, ${words}`,
           tabindex: mine ? 0 : -1,
         }
-      : { "aria-hidden": true };
+      : { "aria-hidden": "true" };
     const held = mine && picked ? " rp-picked" : "";
     return h(
       "div",

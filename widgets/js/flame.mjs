@@ -47,7 +47,7 @@ export function flame(width, title, shares, palette, only, side) {
     "svg",
     { width, height: 3 * ROW, viewBox: `0 0 ${width} ${3 * ROW}`, role: "group", "aria-label": title },
     s("rect", { x: 0, y: 0, width, height: ROW - 1, class: "rp-idle" }),
-    s("text", { x: 4, y: 17, "aria-hidden": true }, title),
+    s("text", { x: 4, y: 17, "aria-hidden": "true" }, title),
     parts,
   );
 }

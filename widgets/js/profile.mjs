@@ -18,6 +18,11 @@ const NARROW = 560; // px
 const BAR = 11;
 const NONE = { mean: 0, low: 0, high: 0 };
 
+// A sum's name as long as a row allows; the whole of it is said and stands in the table.
+function brief(name) {
+  const parts = name.split("+");
+  return parts.length > 3 ? `${parts[0]} + ${parts.length - 1} more` : parts.join(" + ");
+}
 const signed = (x) => `${x < 0 ? "−" : "+"}${format(Math.abs(x))}`;
 
 function render({ model, el }) {
@@ -96,7 +101,7 @@ function render({ model, el }) {
         row && s("path", { d: `M${at},${y - 1} l5,6.5 l-5,6.5 l-5,-6.5 z`, class: "rp-diamond" }),
       ];
     });
-    return s("svg", { width, height: 2 * BAR + 6, "aria-hidden": true }, parts);
+    return s("svg", { width, height: 2 * BAR + 6, "aria-hidden": "true" }, parts);
   }
 
   function gap(name, width, high) {
@@ -105,7 +110,7 @@ function render({ model, el }) {
     const [a, b] = [x(0), x(m.mean)];
     return s(
       "svg",
-      { width, height: BAR + 6, "aria-hidden": true },
+      { width, height: BAR + 6, "aria-hidden": "true" },
       s("rect", { x: Math.min(a, b), y: 2, width: Math.abs(b - a), height: BAR, class: m.mean < 0 ? "rp-side0" : "rp-side1" }),
       s("path", { d: `M${a},0 V${BAR + 6}`, class: "rp-axis" }),
       whisker(x, m, 2),
@@ -129,7 +134,7 @@ function render({ model, el }) {
           { class: "rp-share-name" },
           colours.swatch(name.split("+").find((one) => sidecar.layers[one]) ?? sidecar.symbols[0]),
           " ",
-          h("code", null, name.replaceAll("+", " + ")),
+          h("code", null, brief(name)),
         ),
         isGap ? gap(name, room, high) : bars(name, room, high),
         h(

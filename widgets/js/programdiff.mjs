@@ -47,7 +47,7 @@ function render({ model, el }) {
     }).join(", ");
 
   // --- the listing ----------------------------------------------------------------------------------
-  const grid = h("div", { class: "rp-diff", role: "grid", tabindex: -1, "aria-label": "Both programs, instruction by instruction" });
+  const grid = h("div", { class: "rp-diff", role: "treegrid", tabindex: -1, "aria-label": "Both programs, instruction by instruction" });
   const detail = h("div", { class: "rp-detail", "aria-live": "polite" });
 
   function cell(row, side) {
@@ -71,7 +71,7 @@ function render({ model, el }) {
       const costs = SIDES.map((side) => `${ns(timings[side] ? sum(side, row.rows) : undefined)} ns`).join(" before, ");
       return h(
         "div",
-        { role: "row", class: "rp-fold", tabindex, "data-at": at, "aria-expanded": isOpen },
+        { role: "row", class: "rp-fold", tabindex, "data-at": at, "aria-expanded": String(isOpen) },
         h("span", { role: "gridcell" }, `${isOpen ? "▾" : "▸"} ${label} (${costs} after)`),
       );
     }
@@ -83,7 +83,7 @@ function render({ model, el }) {
         class: `rp-row rp-${row.kind}`,
         tabindex,
         "data-at": at,
-        "aria-selected": chosen,
+        "aria-selected": String(chosen),
         "aria-label": `${row.kind}: ${row.op} ${row.before ?? row.after}, in ${row.symbol}; ${words(row)}`,
       },
       row.labels.length > 0 && h("span", { role: "gridcell", class: "rp-label-name" }, row.labels.map((name) => `${name}: `)),
@@ -184,7 +184,7 @@ function render({ model, el }) {
       h("p", { class: "rp-selected" }, h("code", null, `${row.op} ${text}`), " in ", symbolLink(row.symbol)),
       table(
         `Address ${row.address}, for one packet`,
-        ["", "before", "after"],
+        ["for one packet", "before", "after"],
         [
           ["executions", ...cells((side) => visits(side, row.address))],
           ...WHERE.map((name, kind) => [`ns in ${name}`, ...cells((side) => cost(side, row.address, [kind]))]),
