@@ -64,6 +64,8 @@ def _meaning(spec: Spec, one: Instruction) -> list[str]:
         return ["gives"] if one.words[3] == "1" else ["ends"]
     if ring and symbol == "reader":
         return ["takes"]
+    if one.words[:2] == ("write", "packet_sock") and one.words[3] == "rx_ring.head":
+        return ["births", "takes"]  # the frame that has been found is free
     if one.op == "PUSH" and one.operands[2] == _PACKET:
         queue = next(q for q in spec.queues if q.number == one.operands[0])
         if queue.items.name not in _OWNERS:
@@ -81,9 +83,9 @@ def _meaning(spec: Spec, one: Instruction) -> list[str]:
     if one.op == "LOAD":
         table = next(t for t in spec.tables if t.number == one.operands[0])
         kind = list(table.columns.values())[int(str(one.operands[1]))]
-        if isinstance(kind, Reference) and kind.domain.name not in _OWNERS:
-            return ["drops"]
-        return ["births", "takes"] if symbol == "tpacket_rcv" else ["takes"]
+        if table.name == "packet_sock" or (isinstance(kind, Reference) and kind.domain.name not in _OWNERS):
+            return ["drops"]  # the head of a ring is looked at before anything is put there
+        return ["takes"]
     return ["takes"]
 
 

@@ -23,6 +23,7 @@ from .spec import Spec
 from .trace import Trace, Window, record
 
 EVENTS: Final = 48  # accesses of a sample
+LONGEST_US: Final = 150
 US: Final = 1_000_000
 MISSING, LOST, TWICE = BUGS = ("missing-invalidation", "lost-wakeup", "double-release")
 
@@ -103,7 +104,7 @@ def take(sample: LineSample, bug: str = "", seed: int = 1, **knobs: int | str) -
 
 def window(sample: LineSample, place: int) -> Window:
     """What is recorded of a sample."""
-    return Window(sample.start_ps, sample.start_ps + 2000 * US, watch=place, events=EVENTS)
+    return Window(sample.start_ps, sample.start_ps + LONGEST_US * US, watch=place, events=EVENTS)
 
 
 @dataclass(frozen=True)

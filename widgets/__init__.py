@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from widgets.contention_curve import ContentionCurve
     from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
+    from widgets.line_watcher import LineWatcher
     from widgets.profile import Profile
     from widgets.program_diff import ProgramDiff
     from widgets.receive_path_lab import ReceivePathLab
@@ -19,6 +20,7 @@ __all__ = [
     "ContentionCurve",
     "GroPacker",
     "LineCost",
+    "LineWatcher",
     "Profile",
     "ProgramDiff",
     "ReceivePathLab",
@@ -31,6 +33,7 @@ _HOME = {
     "ContentionCurve": "contention_curve",
     "GroPacker": "gro_packer",
     "LineCost": "line_cost",
+    "LineWatcher": "line_watcher",
     "Profile": "profile",
     "ProgramDiff": "program_diff",
     "ReceivePathLab": "receive_path_lab",

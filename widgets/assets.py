@@ -16,6 +16,7 @@ ENGINE = ROOT.parent / "sim" / "wasm" / "engine.wasm"
 MODULES = {
     "ReceivePathLab": "lab",
     "LineCost": "linecost",
+    "LineWatcher": "linewatcher",
     "Timeline": "timeline",
     "GroPacker": "gropacker",
     "ContentionCurve": "contention",
