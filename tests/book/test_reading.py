@@ -1,0 +1,63 @@
+"""The page on reading: shares and times of one profile, and what inlining does to it."""
+
+from __future__ import annotations
+
+from functools import cache
+from xml.etree import ElementTree
+
+import pytest
+
+from book.figures import reading
+from sim import scenarios
+from sim.result import Result
+
+COPY = "copy_user_enhanced_fast_string"
+NINE = (17.82, 5.20, 5.15, 5.14, 5.12, 5.12, 5.10, 4.66, 4.45)
+
+
+@cache
+def run(key: int) -> Result:
+    return scenarios.load("tcp-5.17").run(defer_free=key, mtu=4168, replications=2)
+
+
+def test_the_share_of_work_that_stays_grows_with_the_rate_and_its_time_does_not() -> None:
+    before, after = (reading.bill(run(key), "reader")[COPY] for key in (0, 1))
+    assert after[0] == pytest.approx(before[0] * run(1).gbps / run(0).gbps, rel=0.02)
+    assert after[0] > before[0] + 5
+    assert after[1] == pytest.approx(before[1], rel=0.02)
+
+
+def test_a_bill_adds_up_to_all_shares_and_to_the_time_that_the_cpu_has_for_a_packet() -> None:
+    table = reading.both_ways("t", {"before": run(0), "after": run(1)}, "reader", (COPY, "put_page"))
+    assert [row[0] for row in table.rows] == [COPY, "put_page", "all others", "together"]
+    for column, key in ((3, 0), (4, 1)):
+        times = [row[column] for row in table.rows]
+        assert sum(x for x in times[:-1] if isinstance(x, float)) == pytest.approx(times[-1])
+        assert times[-1] == pytest.approx(10 * run(key).cpu["reader"] / run(key).mpps)
+
+
+def test_inlining_moves_a_name_and_nothing_else() -> None:
+    wrong = reading.inlined(scenarios.load("tcp-5.17"), "put_page", "skb_release_data")
+    presented = wrong.run(defer_free=0, mtu=4168, replications=2)
+    before, after = run(0).profile("reader"), presented.profile("reader")
+    assert presented.gbps == run(0).gbps
+    assert "put_page" not in after
+    assert after["skb_release_data"] == pytest.approx(before["put_page"] + before.get("skb_release_data", 0))
+
+
+def test_what_the_page_computes_from_the_messages_is_right() -> None:
+    assert sum(NINE) == pytest.approx(57.8, abs=0.05)
+    assert 17.82 * 0.99 * 0.8177 == pytest.approx(14.4, abs=0.05)
+    packets = 96e9 / 8 / 4096
+    assert packets == pytest.approx(2.93e6, rel=0.002)
+    assert 0.8106 / packets * 1e9 == pytest.approx(277, abs=0.5)
+    assert 4096 / 277 == pytest.approx(14.8, abs=0.05)
+
+
+def test_the_picture_stays_inside_its_frame() -> None:
+    picture = reading.line_of_a_profile()
+    for element in ElementTree.fromstring(picture.svg()).iter():
+        assert 0 <= float(element.get("x", 0)) <= 360
+        words = element.text or ""
+        if element.get("class") == "small":
+            assert float(element.get("x", 0)) + 6.1 * len(words) <= 360  # about 6 units a letter at this size
