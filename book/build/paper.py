@@ -30,6 +30,8 @@ BEGINS = re.compile(r'<span id="document-([^"]+)"></span>')
 #: Names of places, and everything that refers to one.
 ID = re.compile(r'(?<=\sid=")(?!document-)[^"]+(?=")')
 LINK = re.compile(r'(?<=\shref="#)(?!document-)[^"]+(?=")')
+#: A picture's link to another page; Sphinx has turned all others into places.
+PAGE = re.compile(r'(?<=<a href=")(?:\.\./)+([\w./-]+)\.html(?=")')
 OTHERS = re.compile(r'(?:(?<=\sfor=")|(?<=\saria-labelledby=")|(?<=:href="#))[^"]+(?=")|(?<=url\(#)[^)]+(?=\))')
 SEARCH = re.compile(r'<script[^>]*\bsrc="searchindex\.js[^>]*></script>')  # a single page has none
 FOOT = '<div style="font:8px sans-serif;width:100%;text-align:center"><span class="pageNumber"></span></div>'
@@ -73,6 +75,7 @@ def unique(html: str) -> str:
     pieces = BEGINS.split(html)
     out = [pieces[0]]
     for page, text in [("", pieces[0]), *zip(pieces[1::2], pieces[2::2], strict=True)]:
+        text = PAGE.sub(r"#document-\1", text)
         text = ID.sub(lambda match, page=page: name(page, match[0]), text)
         text = OTHERS.sub(lambda match, page=page: name(page, match[0]), text)
         text = LINK.sub(lambda match, page=page: followed(page, match[0]), text)

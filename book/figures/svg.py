@@ -27,6 +27,7 @@ html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpf){backgro
 .rpf .l0,.rpf .l1,.rpf .l2,.rpf .l3{fill:none;stroke-width:2}
 .rpf .wash{fill:#2f81c7;fill-opacity:.16;stroke:#2f81c7;stroke-width:1.2}
 .rpf .warm{fill:#d0730f;fill-opacity:.18;stroke:#d0730f;stroke-width:1.2}
+.rpf a text{fill:#0b5fa5;fill:var(--pst-color-link,var(--jp-content-link-color,#0b5fa5));text-decoration:underline}
 .rpf .dash{stroke-dasharray:5 3}
 .rpf .ink{fill:#1f2328;fill:var(--pst-color-text-base,var(--jp-content-font-color1,#1f2328))}
 """.strip().replace("\n", "")
@@ -44,10 +45,18 @@ class Picture:
         self.height = height
         self.alt = alt
         self._parts: list[str] = []
+        self._links = False
 
     def text(self, x: float, y: float, words: str, kind: str = "") -> None:
         """Words with their baseline at (x, y)."""
         self._parts.append(f'<text x="{number(x)}" y="{number(y)}" class="{kind}">{escape(words)}</text>')
+
+    def link(self, x: float, y: float, words: str, address: str, kind: str = "") -> None:
+        """Words that lead to an address; a picture with links is a group, since an image hides what is in it."""
+        self._links = True
+        self._parts.append(f'<a href="{escape(address)}">')
+        self.text(x, y, words, kind)
+        self._parts.append("</a>")
 
     def box(
         self, x: float, y: float, width: float, height: float, kind: str = "box", round_: float = 4
@@ -80,8 +89,9 @@ class Picture:
 
     def svg(self) -> str:
         """The whole SVG element."""
+        role = "group" if self._links else "img"
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="rpf" role="img" aria-label="{escape(self.alt)}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="rpf" role="{role}" aria-label="{escape(self.alt)}" '
             f'viewBox="0 0 {WIDTH} {number(self.height)}" width="{WIDTH}" height="{number(self.height)}">'
             f"<style>{_STYLE}</style>{''.join(self._parts)}</svg>"
         )

@@ -18,7 +18,7 @@ from book.build import paper
 from tests.book.onepage import OnePageBook
 
 SINGLE = (
-    '<p id="id1"><a href="#id1">up</a> <a href="#book/two::id1">there</a> <a href="#document-book/two">page</a></p>'
+    '<p id="id1"><a href="#id1">up</a> <a href="#book/two::id1">there</a> <a href="../book/two.html">page</a></p>'
     '<span id="document-book/one"></span><p id="id1"><label for="id1">x</label><a href="#id1">up</a></p>'
     '<span id="document-book/two"></span><p id="id1"><a href="#book/one::id1">one</a>'
     '<a href="#book/index::id1">cover</a></p>'
@@ -66,9 +66,13 @@ def test_an_epub_that_readers_refuse_is_refused(tmp_path: Path, body: str, fault
 
 
 def test_a_page_s_html_becomes_xml() -> None:
-    html = '<p>a&nbsp;b &amp; c<br>d <input type="number" min="0"> <img src="x"/></p><script>1 < 2</script>'
-    text = "".join(ElementTree.fromstring(as_xml(html)).itertext())
-    assert text == "a\u00a0b & cd  "
+    html = (
+        '<p>a&nbsp;b &amp; c<br>d <input type="number" min="0"> <a href="../a/b.html#c">e</a></p>'
+        "<script>1 < 2</script>"
+    )
+    root = ElementTree.fromstring(as_xml(html))
+    assert "".join(root.itertext()) == "a\u00a0b & cd  e"
+    assert root.find("a").get("href") == "../a/b.xhtml#c"
 
 
 PAGE = """\

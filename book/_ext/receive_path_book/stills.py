@@ -22,6 +22,7 @@ INTO = "::"  # between a page and a place in it
 SCRIPT = re.compile(r"<script\b.*?</script>", re.S)
 EMPTY = re.compile(r"<(area|br|col|embed|hr|img|input|source|wbr)\b([^<>]*?)\s*/?>")
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z]\w*;")
+PAGE = re.compile(r'(<a href="(?!https?:)[^"#]*)\.html(?=["#])')  # a picture's links; Sphinx writes the others
 LIVE = "On the book's pages this figure is live: its switches run the simulation again."
 
 
@@ -96,9 +97,9 @@ def prepare(app: Sphinx) -> None:
 
 
 def as_xml(html: str) -> str:
-    """HTML as an EPUB has it: no scripts, each empty element closed, no names of characters but XML's own."""
+    """HTML as an EPUB has it: no scripts, each empty element closed, XML's own names of characters, its own pages."""
     html = EMPTY.sub(r"<\1\2 />", SCRIPT.sub("", html))
-    return ENTITY.sub(lambda match: unescape(match[0]), html)
+    return PAGE.sub(r"\1.xhtml", ENTITY.sub(lambda match: unescape(match[0]), html))
 
 
 def mend(
