@@ -22,7 +22,7 @@ _OFFERED: Final[dict[str, dict[str, Any]]] = {
     "rx_cpus": {},
     "rss": {},
     "rps_cpus": {"high": tally.CPUS},
-    "rps_place": {},
+    "rps_place": {"doc": "Which CPUs those are, if there are any: the last, the first, or those of the other socket."},
     "rfs": {},
     "readers": {"high": tally.CPUS},
     "reader_cpus": {},

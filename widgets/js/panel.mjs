@@ -25,7 +25,9 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
   const said = h("span", { class: "rp-said", role: "status" });
   let width = 320;
 
-  function move(changes) {
+  function move(wanted) {
+    const changes = Object.fromEntries(Object.entries(wanted).filter(([k, value]) => values[k] !== value));
+    if (!Object.keys(changes).length) return;
     Object.assign(values, changes);
     for (const changed of Object.keys(changes)) {
       controls[changed].set(values[changed]);
