@@ -1,0 +1,126 @@
+"""What Linux counts: CPU time by kind, packets by protocol and device; read twice, the difference is the run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from .namespace import Namespace
+from .wire import End
+
+#: Columns of a line of /proc/stat, as proc(5) names them, in ticks.
+STAT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+class Unreadable(ValueError):
+    """A file of /proc that does not look as the kernel documents it."""
+
+
+def stat(text: str) -> dict[int, dict[str, int]]:
+    """Ticks of each CPU by kind, from /proc/stat. Raises Unreadable."""
+    found: dict[int, dict[str, int]] = {}
+    for line in text.splitlines():
+        head, *numbers = line.split()
+        if head.startswith("cpu") and head != "cpu":
+            try:
+                found[int(head[3:])] = dict(zip(STAT, map(int, numbers), strict=False))
+            except ValueError:
+                raise Unreadable(f"/proc/stat: cannot read {line!r}") from None
+    if not found:
+        raise Unreadable("/proc/stat: no line of a CPU")
+    return found
+
+
+def pairs(text: str, where: str) -> dict[str, int]:
+    """Counters of /proc/net/snmp or netstat as ``TcpInSegs``: names, then numbers. Raises Unreadable."""
+    found: dict[str, int] = {}
+    lines = [line for line in text.splitlines() if line.strip()]
+    for names, numbers in zip(lines[::2], lines[1::2], strict=False):
+        group, *keys = names.split()
+        again, *values = numbers.split()
+        if group != again or len(keys) != len(values):
+            raise Unreadable(f"{where}: the lines of {group} do not fit each other")
+        try:
+            found.update({f"{group.rstrip(':')}{k}": int(v) for k, v in zip(keys, values, strict=True)})
+        except ValueError:
+            raise Unreadable(f"{where}: a counter of {group} is no number") from None
+    return found
+
+
+def singles(text: str, where: str) -> dict[str, int]:
+    """Counters of /proc/net/snmp6: a name and a number a line. Raises Unreadable."""
+    try:
+        return {name: int(number) for name, number in (line.split() for line in text.splitlines() if line.strip())}
+    except ValueError:
+        raise Unreadable(f"{where}: a line is not a name and a number") from None
+
+
+def protocols(host: Namespace) -> dict[str, int]:
+    """All protocol counters of a host."""
+    found = pairs(host.read("/proc/net/snmp"), "/proc/net/snmp")
+    found |= pairs(host.read("/proc/net/netstat"), "/proc/net/netstat")
+    if host.exists("/proc/net/snmp6"):
+        found |= singles(host.read("/proc/net/snmp6"), "/proc/net/snmp6")
+    return found
+
+
+def device(end: End) -> dict[str, int]:
+    """Packets and bytes of a device, both ways."""
+    folder = f"/sys/class/net/{end.device}/statistics"
+    names = ("rx_packets", "rx_bytes", "rx_dropped", "tx_packets", "tx_bytes", "tx_dropped")
+    numbers = end.host.run("cat", *(f"{folder}/{name}" for name in names)).split()
+    return dict(zip(names, map(int, numbers), strict=True))
+
+
+def cpu_time_s(pid: int) -> float:
+    """User and system time of a process with its threads so far; 0 when it has ended."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    fields = text.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Counters of the machine and of two hosts at one moment."""
+
+    cpus: dict[int, dict[str, int]]
+    sent: dict[str, int]
+    received: dict[str, int]
+    devices: dict[str, int]
+
+    @classmethod
+    def take(cls, sender: End, receiver: End) -> Snapshot:
+        """Read all of it."""
+        cpus = stat(Path("/proc/stat").read_text(encoding="utf-8"))
+        return cls(cpus, protocols(sender.host), protocols(receiver.host), device(receiver))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What happened between two snapshots."""
+
+    first: Snapshot
+    last: Snapshot
+
+    def share(self, cpu: int, *kinds: str) -> float:
+        """Per cent of a CPU's time in the named kinds."""
+        before, after = self.first.cpus[cpu], self.last.cpus[cpu]
+        spent = {kind: after[kind] - before[kind] for kind in after}
+        whole = sum(spent.values())
+        return 100 * sum(spent.get(kind, 0) for kind in kinds) / whole if whole else 0.0
+
+    def received(self, *names: str) -> int:
+        """Sum of counters of the receiver; those that this kernel has not count 0."""
+        return sum(self.last.received.get(n, 0) - self.first.received.get(n, 0) for n in names)
+
+    def sent(self, *names: str) -> int:
+        """Sum of counters of the sender."""
+        return sum(self.last.sent.get(n, 0) - self.first.sent.get(n, 0) for n in names)
+
+    def device(self, name: str) -> int:
+        """A counter of the receiver's device."""
+        return self.last.devices[name] - self.first.devices[name]
