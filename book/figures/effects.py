@@ -89,7 +89,7 @@ def nanoseconds(run: Replication, trial: Trial) -> float:
 
 
 QUANTITIES: Final = ("gbps", "transfers_per_packet", "cold_lines_per_packet", "acks_per_s", "neighbour_reads_per_s",
-                     "freed_by_softirq", "owned_share")
+                     "freed_by_softirq", "owned_share", "coalesced_per_s", "reads_per_s")
 
 
 def _rows(scenario: Scenario, number: int, trial: Trial, seeds: int) -> list[dict[str, Any]]:
@@ -199,7 +199,7 @@ def words(number: int, **knobs: Any) -> dict[str, str]:
     """What sentences quote of a patch's run: ``p12-ns-before`` and the like."""
     quoted = {}
     for name, c in measured(number, **knobs).items():
-        digits = {"ns": 1, "gbps": 2, "acks_per_s": 0, "neighbour_reads_per_s": 0}.get(name, 2)
+        digits = 1 if name == "ns" else 0 if name.endswith("_per_s") else 2
         for side, estimate in zip(("before", "after", "moved"), c, strict=True):
             mean = abs(estimate.mean) if side == "moved" else estimate.mean
             quoted[f"p{number}-{name}-{side}"] = f"{mean:,.{digits}f}"
@@ -213,3 +213,44 @@ def saved(number: int) -> str:
     rows = kept.once(name, lambda: _rows(_scenario(), number, trial, SEEDS))
     ns = next(change(*row["arms"], "ns", row["piece"]) for row in rows if row["name"] == "ns")
     return minus(f"{-ns.moved.mean:,.0f}") if ns.clear and abs(ns.moved.mean) >= 0.5 else "0"
+
+
+#: Patches that need cold caches: the function that they shorten, and what else the lab must be told.
+CROWDED: Final[Mapping[int, tuple[str, Mapping[str, Any]]]] = {
+    3: ("tcp_v6_send_check", {}),
+    14: ("tcp_poll", {"poll": 1}),
+}
+
+
+def _crowd(number: int, flows: Sequence[int], seeds: int) -> list[dict[str, Any]]:
+    lab = scenarios.load("lab")
+    symbol, given = CROWDED[number]
+    readers = int(lab.knob("readers").default)
+    rows = []
+    for count in flows:
+        knobs = {**given, "flows": count, "replications": seeds, "until_ps": lab.quick_ps}
+        both = []
+        for side in (0, 1):
+            arm = lab.run(**{**knobs, KEYS[number]: side}).replications
+            both.append([
+                run.cpu["reader"] / 100 * run.profile["reader"].get(symbol, 0.0) / 100 * 1e9
+                / (run.metrics["reads_per_s"] / min(count, readers))
+                for run in arm
+            ])
+        rows.append({"flows": count, "arms": both})
+    return rows
+
+
+def crowd(number: int, flows: Sequence[int] = (1, 16, 64, 512), seeds: int = 6) -> Table:
+    """The time of a patch's function for a read, over the number of flows that four CPUs read in the lab."""
+    told = f"{flows!r} {seeds} {CROWDED[number]!r} {_code()}"
+    name = f"crowd-{number}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+    rows = kept.once(name, lambda: _crowd(number, flows, seeds))
+    cells: list[Sequence[Cell]] = []
+    for row in rows:
+        c = change(*row["arms"], "ns", 1e-3)
+        cells.append([
+            f"{row['flows']:,}", f"{c.before.mean:.1f}", f"{c.after.mean:.1f}", minus(spread(c.moved, 1, "+")),
+        ])
+    columns = ["flows", "without, ns", "with, ns", "change (95 %)"]
+    return Table(f"{CROWDED[number][0]}, for a read, as more flows share the readers' caches", columns, cells)
