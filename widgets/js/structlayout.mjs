@@ -156,6 +156,7 @@ function render({ model, el }) {
   );
 
   const metric = sidecar.metrics_shown[0];
+  const { doc } = sidecar.metrics.find(({ name }) => name === metric);
   function metricRows() {
     const columns = ["metric", "before", "now", "change"];
     if (!results[0]) return { columns, rows: [] };
@@ -193,7 +194,8 @@ function render({ model, el }) {
     if (a) {
       const one = (label, m) => (settled ? { label, ...m } : { label, mean: m.mean });
       rate.replaceChildren(
-        meters(Math.min(panel.width(), 560), a.unit, [one(`${metric}, ${sidecar.first}`, a), one(`${metric}, now`, b)], rates.trim()),
+        h("p", { class: "rp-mark" }, h("code", null, metric), doc && `: ${doc}`),
+        meters(Math.min(panel.width(), 560), a.unit, [one(sidecar.first, a), one("now", b)], rates.trim()),
       );
       panel.mark.textContent =
         `${runs.where()} · engine ${String(sidecar.engine_hash).slice(0, 12)} · seed ${panel.values.seed} · ` +
