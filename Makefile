@@ -41,10 +41,11 @@ release: book  ## the pages as an archive with manifest and checksum
 linkcheck: engine  ## asks every address that the pages link to; never fails
 	@$(RUN) -m book.build.links
 
-lint: setup  ## style and types
-	@echo "ruff and mypy"
+lint: setup  ## style, types and spelling
+	@echo "ruff, mypy and the pages' spelling"
 	@$(RUN) -m ruff check --quiet .
 	@$(RUN) -m mypy
+	@$(RUN) -m book.build.spelling
 
 test: lint browser book  ## every quick test, in under 10 minutes
 	@$(RUN) -m pytest -n 2 --dist worksteal
