@@ -8,6 +8,7 @@ import { copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 // name: of the widget in Python. knobs: { name, kind, ... }, each a trait. moved(changed names): after any move.
 // draw(): called by start(), and when the width changes. rows(): what the CSV file holds.
 // command(): the same run in a shell, if there is one.
+// reset(): called after Reset has taken the knobs back, for what is none of them.
 // call(): the figure as Python, if knobs are not all that it takes. key: its name in the address, likewise.
 // Escape in any control takes that knob back to where it began.
 export function createPanel({ model, el, name, title, knobs, moved, draw, rows, command, extra, after, ...own }) {
@@ -58,7 +59,10 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
   const actions = h(
     "div",
     { class: "rp-actions" },
-    button("Reset", () => move({ ...first })),
+    button("Reset", () => {
+      move({ ...first });
+      own.reset?.();
+    }),
     button("Copy as Python", () => put(call())),
     command && button("Copy as a command", () => put(command())),
     button("Download CSV", () => download(`${key}.csv`, "text/csv", csv(rows()))),
