@@ -9,7 +9,6 @@ from typing import Any, Final
 from book.figures.program import excerpt
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
-from sim.machine import Machine
 from sim.result import Estimate, Result, interval
 from sim.scenarios import load
 from sim.scenarios.scenario import Scenario
@@ -18,7 +17,8 @@ from sim.scenarios.tcp_prequeue import CPUS, QUEUES
 #: Before and after the patch, of one setting.
 Arms = tuple[Result, Result]
 
-BEFORE, AFTER = {"drop_dst_early": 0}, {"drop_dst_early": 1}
+BEFORE: Final[dict[str, Any]] = {"drop_dst_early": 0}
+AFTER: Final[dict[str, Any]] = {"drop_dst_early": 1}
 
 #: Functions that visit the line of the route's count: its reads, and the atomics that are inline in their callers.
 #: `tcp_prequeue` and `tcp_v4_rcv` (which holds sk_add_backlog) do a little other work as well.
@@ -50,7 +50,7 @@ def span(estimate: Estimate, digits: int = 2) -> str:
 
 def words(arms: Arms) -> dict[str, str]:
     """What the chapter's sentences quote, by name: rates in Mpps, shares in percent, times in microseconds."""
-    quoted = {}
+    quoted: dict[str, str] = {}
     for arm, run in zip(("before", "after"), arms, strict=True):
         m, us = run.metrics, packet_us(run)
         moves = m["dst_transfers"].mean
@@ -82,9 +82,9 @@ def rates(arms: Arms) -> Table:
     return Table("The patch off and on, simulated", columns, rows)
 
 
-def both(scenario: Scenario, knobs: Mapping[str, Any], seeds: int) -> list[Result]:
-    """Short runs of both arms at one setting."""
-    return [scenario.run(replications=seeds, until_ps=scenario.quick_ps, **{**arm, **knobs}) for arm in (BEFORE, AFTER)]
+def backlogged(run: Result) -> str:
+    """Share of packets that met a socket owned by its reader."""
+    return f"{run.metrics['backlogged_share'].mean:.0f} %"
 
 
 def rows_of(runs: Mapping[str, Result]) -> Table:
@@ -96,32 +96,47 @@ def rows_of(runs: Mapping[str, Result]) -> Table:
     return Table("The benchmark", ["kernel", "Mpps", "all CPUs, %", "atomics a packet"], rows, digits=2)
 
 
-def compare(scenario: Scenario, settings: Mapping[str, Mapping[str, Any]], seeds: int = 2) -> Table:
-    """Both arms at several named settings, each of them one change from the thread's."""
-    rows: list[list[Cell]] = []
+def setting_row(name: str, old: Result | None, new: Result | None) -> list[Cell]:
+    """A setting's rate and load without and with the patch; None for an arm that was not run."""
+    cells: list[Cell] = [name]
+    for run in (old, new):
+        cells += [None, None] if run is None else [run.metrics["mpps"].mean, busy(run).mean]
+    return [*cells, *([None, None] if new is None else [new.metrics["dst_atomics"].mean, backlogged(new)])]
+
+
+def compare(
+    scenario: Scenario, reported: Arms, settings: Mapping[str, Mapping[str, Any]], seeds: int = 2
+) -> Table:
+    """Both arms at several named settings, each of them one change from that of `reported`, the first row.
+
+    A setting that names ``drop_dst_early`` is run on that side only.
+    """
+    rows = [setting_row("RFS: TCP on the reader's CPU (assumed)", *reported)]
     for name, knobs in settings.items():
-        old, new = both(scenario, knobs, seeds)
-        rows.append([
-            name, old.metrics["mpps"].mean, busy(old).mean, new.metrics["mpps"].mean, busy(new).mean,
-            new.metrics["dst_atomics"].mean, f"{new.metrics['backlogged_share'].mean:.0f} %",
-        ])
+        old, new = (
+            scenario.run(replications=seeds, until_ps=scenario.quick_ps, **{**arm, **knobs})
+            if knobs.get("drop_dst_early", arm["drop_dst_early"]) == arm["drop_dst_early"] else None
+            for arm in (BEFORE, AFTER)
+        )
+        rows.append(setting_row(name, old, new))
     columns = ["setting", "without, Mpps", "CPUs, %", "with, Mpps", "CPUs, %", "atomics a packet that are left",
                "packets to an owned socket"]
-    return Table(f"One thing changed at a time ({seeds} short runs each)", columns, rows, digits=2)
+    caption = f"One thing changed at a time (from the second row on {seeds} short runs each)"
+    return Table(caption, columns, rows, digits=2)
 
 
-def machines(changes: Mapping[str, Mapping[str, int]], seeds: int = 2) -> Table:
-    """The rate before the patch on machines that differ in topology or in what a line costs."""
-    rows: list[list[Cell]] = []
+def machines(reported: Result, changes: Mapping[str, Mapping[str, int]], seeds: int = 2) -> Table:
+    """The rate before the patch on machines that differ in topology or in what a line costs; first the book's."""
+    runs = {"two sockets of 12 cores, the book's": reported}
     for name, changed in changes.items():
-        machine: Machine = load("tcp-prequeue").machine.with_(**changed)
-        scenario = load("tcp-prequeue", machine=machine)
-        run = scenario.run(replications=seeds, until_ps=scenario.quick_ps, **BEFORE)
-        rows.append([
-            name, run.metrics["mpps"].mean, f"{busy(run).mean:.0f} %", run.metrics["dst_transfers"].mean,
-        ])
+        scenario = load("tcp-prequeue", machine=load("tcp-prequeue").machine.with_(**changed))
+        runs[name] = scenario.run(replications=seeds, until_ps=scenario.quick_ps, **BEFORE)
+    rows: list[list[Cell]] = [
+        [name, run.metrics["mpps"].mean, f"{busy(run).mean:.0f} %", run.metrics["dst_transfers"].mean]
+        for name, run in runs.items()
+    ]
     columns = ["machine", "before the patch, Mpps", "CPUs", "hand-overs of the line a packet"]
-    return Table(f"Before the patch, on other machines ({seeds} short runs each)", columns, rows, digits=2)
+    return Table("Before the patch, on other machines", columns, rows, digits=2)
 
 
 def seeds(scenario: Scenario, count: int, **knobs: Any) -> Table:
