@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from . import commands
 from .commands import DONE
+from .host.command import declare as declare_host
 from .knob import KnobError
 from .machine import MachineError
 from .schema import nearest
@@ -147,6 +148,7 @@ def _parser() -> _Parser:
     command(
         "fit", commands.run_fit, "fit the constants that no source gives, on figures from before the patches"
     )
+    declare_host(command)
     parser.commands = dict(choices.choices)
     return parser
 
