@@ -24,7 +24,7 @@ KINDS: Final = ("softirq", "thread", "NIC")
 #: symbols, such as those of a spinlock, belong to the station in which they happen.
 STATIONS: Final[tuple[tuple[str, frozenset[str]], ...]] = tuple((title, frozenset(names.split())) for title, names in (
     ("interrupt", "asm_common_interrupt"),
-    ("poll the ring", "net_rx_action mlx5e_poll_rx_cq"),
+    ("poll the ring", "net_rx_action mlx5e_poll_rx_cq driver_rx_poll"),
     ("make an sk_buff", "napi_get_frags __alloc_skb rmqueue rmqueue_bulk skb_add_rx_frag"),
     ("GRO", "dev_gro_receive napi_gro_complete napi_gro_flush napi_complete_done"),
     ("steer", "netif_receive_skb_internal get_rps_cpu enqueue_to_backlog net_rps_action_and_irq_enable"),
