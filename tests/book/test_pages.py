@@ -22,8 +22,9 @@ HEAVIEST = 1_300_000  # bytes of a page and all it loads, gzipped
 PAGES = built_pages()
 ROOMS = ("book/", "chapters/")
 READING = [page for page in PAGES if page.startswith(ROOMS)]
-# The checker's time grows faster than a page, so it sees the long reference pages among the slow tests.
-LARGE_LAST = [pytest.param(page, marks=pytest.mark.slow) if page.startswith("book/api") else page for page in READING]
+# The checker's time grows faster than a page, so it sees the long ones among the slow tests.
+LARGE = ("book/api", "book/gallery")
+LARGE_LAST = [pytest.param(page, marks=pytest.mark.slow) if page.startswith(LARGE) else page for page in READING]
 LOADS = {
     ("script", "src"),
     ("link", "href"),

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from widgets import LineCost, ReceivePathLab, static
+from tests.widgets import every
+from widgets import LineCost, static
 from widgets.base import PathWidget
 
 pytestmark = pytest.mark.browser
@@ -17,9 +18,15 @@ SETTLED = "[data-settled=true]"
 POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
-@pytest.fixture(scope="module", params=[LineCost, ReceivePathLab], ids=lambda kind: kind.__name__)
+QUICK = {"LineCost", "ReceivePathLab"}  # the others take the same ways through host and pool
+
+
+@pytest.fixture(
+    scope="module",
+    params=[name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in every.NAMES],
+)
 def widget(request: pytest.FixtureRequest) -> PathWidget:
-    return request.param()
+    return every.make(request.param)
 
 
 def test_without_scripts_the_still_picture_and_its_reason_stand(
@@ -60,7 +67,8 @@ def test_without_workers_the_figure_runs_and_the_page_does_not_freeze(
         }"""
     )
     page.wait_for_selector(SETTLED, timeout=20_000)
-    assert page.evaluate("longest / (performance.now() - began)") < 0.34
+    # long enough to notice, in a figure that computes for a while
+    assert page.evaluate("longest < 100 || longest / (performance.now() - began) < 0.34")
 
 
 @pytest.mark.parametrize(
