@@ -7,6 +7,7 @@ from typing import Any
 
 from book.figures import faults
 from book.figures.effects import minus, spread
+from book.figures.program import narrow
 from book.figures.table import Cell, Table
 from sim import scenarios
 from sim.scenarios.scenario import RunError, Scenario
@@ -96,7 +97,8 @@ def outcome(scenario: Scenario, metrics: Sequence[str], replications: int = 4, *
     except RunError as error:
         return [str(error).partition(": ")[2], *["–"] * (len(metrics) + 1)]
     cells = [_cell(run.metrics[name].mean, run.metrics[name].unit) for name in metrics]
-    cells[0] = spread(run.metrics[metrics[0]])
+    if run.metrics[metrics[0]].unit != "1/s":
+        cells[0] = spread(run.metrics[metrics[0]])
     return [*cells, *(f"{share:.0f}" for share in run.cpu.values())]
 
 
@@ -117,6 +119,13 @@ def against(
     ]
     columns = [f"{name}, {units[name]}" for name in metrics]
     return Table(caption, ["run", *columns, "softirq CPU, %", "reader's CPU, %"], rows)
+
+
+def lines_from(scenario: Scenario, label: str, count: int, **knobs: Any) -> str:
+    """So many lines of a listing from a label on."""
+    found = scenario.listing(**knobs).splitlines()
+    at = found.index(f"{label}:")
+    return narrow("\n".join(found[at : at + count]))
 
 
 def refusal(scenario: Scenario, **knobs: Any) -> str:
