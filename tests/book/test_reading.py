@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from book.figures import reading
+from book.figures import notation, reading
 from sim import scenarios
 from sim.result import Result
 
@@ -63,3 +63,11 @@ def test_the_picture_stays_inside_its_frame() -> None:
         words = element.text or ""
         if element.get("class") == "small":
             assert float(element.get("x", 0)) + 5.7 * len(words) <= 360  # under 6 units a letter at this size
+
+
+def test_a_full_link_carries_what_the_pencil_says() -> None:
+    rows = {row[0]: row for row in notation.frames((1500, 4168), 100).rows}
+    assert rows[1500][1:3] == [1428, 1538]
+    assert rows[1500][3] == pytest.approx(123, abs=0.1)
+    assert rows[1500][5] == pytest.approx(92.8, abs=0.1)
+    assert rows[4168][5] == pytest.approx(97.4, abs=0.1)
