@@ -34,13 +34,18 @@ class Hold(NamedTuple):
 
 @dataclass(frozen=True)
 class Marks:
-    """What instructions mean for a packet, by address: birth and end, it is taken up, handed on, or let go."""
+    """What instructions mean for a packet, by address.
+
+    Its life begins or ends; it is taken up, handed on or let go; a frame is put on the NIC's ring or polled from it.
+    """
 
     births: frozenset[int]
     ends: frozenset[int]
     takes: frozenset[int]
     gives: frozenset[int]
     drops: frozenset[int]
+    arrivals: frozenset[int]
+    polls: frozenset[int]
 
 
 @cache
@@ -50,7 +55,7 @@ def _free_list(name: str, items: str) -> bool:
 
 def marks(spec: Spec) -> Marks:
     """The marks of a spec's program."""
-    out: dict[str, set[int]] = {name: set() for name in ("births", "ends", "takes", "gives", "drops")}
+    out: dict[str, set[int]] = {name: set() for name in Marks.__dataclass_fields__}
     for at, one in enumerate(spec.program.code):
         for name in _meaning(spec, one):
             out[name].add(at)
@@ -66,13 +71,15 @@ def _meaning(spec: Spec, one: Instruction) -> list[str]:
         return ["takes"]
     if one.words[:2] == ("write", "packet_sock") and one.words[3] == "rx_ring.head":
         return ["births", "takes"]  # the frame that has been found is free
+    if one.op == "PUSH" and one.words[0] == "ring":
+        return ["arrivals"]
     if one.op == "PUSH" and one.operands[2] == _PACKET:
         queue = next(q for q in spec.queues if q.number == one.operands[0])
         if queue.items.name not in _OWNERS:
             return []
         return ["ends"] if _free_list(queue.name, queue.items.name) else ["gives"]
     if one.op == "POP" and one.words[0] == "ring":  # the driver goes on to the next frame
-        return ["drops"]
+        return ["drops", "polls"]
     if one.op not in _WRITTEN or one.operands[_WRITTEN[one.op]] != _PACKET:
         return []
     if one.op in ("POP", "PEEK"):
@@ -129,3 +136,20 @@ def journey(rows: Sequence[Row], spec: Spec, birth: int) -> tuple[list[Hold], bo
         if row.pc in known.gives:
             del holding[row.context]
     return out, False
+
+
+def arrival(rows: Sequence[Row], spec: Spec, birth: int) -> int:
+    """The row in which the wire put a packet's first frame on the ring; -1 if that was before the window."""
+    known = marks(spec)
+    context = rows[birth].context
+    polled = next((n for n in range(birth, -1, -1) if rows[n].context == context and rows[n].pc in known.polls), -1)
+    if polled < 0:
+        return -1
+    ring, frame = rows[polled].what, rows[polled].value
+    return next(
+        (
+            n for n in range(polled, -1, -1)
+            if rows[n].pc in known.arrivals and rows[n].what == ring and rows[n].value == frame
+        ),
+        -1,
+    )

@@ -17,7 +17,7 @@ from .engine import opcodes as O
 from .engine import tables as T
 from .engine.jit import Array
 
-ROOM: Final = 40_000  # rows that a trace keeps, the last ones
+ROOM: Final = 60_000  # rows that a trace keeps, the last ones
 #: Where a line came from: it was here, or another core, the socket's shared cache or memory gave it.
 SOURCES: Final = ("here", "core", "cache", "memory")
 HERE, CORE, CACHE, MEMORY = range(4)

@@ -33,16 +33,18 @@ class Span(NamedTuple):
     window_us: int
 
 
-#: Windows in which a packet's whole way can be seen. Where queues grow long, that is early in the run.
+#: Windows in which packets can be followed from the wire to the end. Where queues grow long, that is early in the run;
+#: a socket that keeps its last sk_buff (tcp-rx-skb-cache) gives it back long after any window.
 WINDOWS: Final = {
-    "tcp-5.17": Span(300, 60),
+    "tcp-5.17": Span(100, 160),
     "tcp-prequeue": Span(20, 30),
     "tcp-rx-skb-cache": Span(20, 20),
     "packet-rollover": Span(9_600, 20),
-    "udpv6-early-demux": Span(6_000, 100),
-    "lab": Span(320, 60),
+    "udpv6-early-demux": Span(50, 200),
+    "lab": Span(100, 120),
 }
 STILL_LANES: Final = 12
+STILL_US: Final = 60
 
 
 class Timeline(PathWidget):
@@ -134,6 +136,10 @@ class Timeline(PathWidget):
         """The way of the packet that begins with a row, and whether it ends in the window."""
         return journey.journey(self.result.rows, self._scenario.spec, birth)
 
+    def arrival(self, birth: int) -> int:
+        """The row in which the wire put that packet's first frame on the NIC's ring; -1 if before the window."""
+        return journey.arrival(self.result.rows, self._scenario.spec, birth)
+
     def page_traits(self) -> tuple[str, ...]:
         """All of its state."""
         return ("sidecar", "start_us", "window_us", "seed", "first", "selection", *self._kinds)
@@ -176,7 +182,7 @@ class Timeline(PathWidget):
         )
         more = f" and {len(by_cpu) - len(lanes)} more CPUs" if len(by_cpu) > len(lanes) else ""
         return (
-            f"{self._scenario.name}, {self.window_us} us of simulated time from {self.start_us} us on: "
+            f"{self._scenario.name}, {self.window_us} µs of simulated time from {self.start_us} µs on: "
             f"{len(trace.rows):,} instructions, {len(self.packets())} packets begin. {busy}{more}."
         )
 
@@ -195,8 +201,8 @@ def _joined(rows: list[Row], start_ps: int, gap_ps: float) -> list[tuple[float, 
 def _dress(axes: Axes, lanes: list[int], roles: dict[str, str], window_us: int) -> None:
     axes.set_yticks(range(len(lanes)), [f"CPU {cpu} {roles.get(str(cpu), '')}".strip() for cpu in lanes], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlim(0, window_us)
-    axes.set_xlabel("us in the window; hatched: spinning for a lock", fontsize=8)
+    axes.set_xlim(0, min(window_us, STILL_US))
+    axes.set_xlabel("µs in the window; hatched: spinning for a lock", fontsize=8)
     axes.tick_params(labelsize=8)
 
 

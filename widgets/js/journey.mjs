@@ -2,7 +2,7 @@
 
 export function createJourneys(sidecar, trace) {
   const known = Object.fromEntries(Object.entries(sidecar.marks).map(([name, list]) => [name, new Set(list)]));
-  const { pc, item, context, value, length } = trace.columns;
+  const { pc, item, context, value, length, what } = trace.columns;
   const count = pc.length;
 
   // Rows with which a packet's life begins, those of packets that are given back at once left out.
@@ -13,7 +13,13 @@ export function createJourneys(sidecar, trace) {
   }
 
   // { holds: [{ first, last, context }], ended } for the packet that is born in a row.
+  const ways = new Map();
   function way(birth) {
+    if (!ways.has(birth)) ways.set(birth, find(birth));
+    return ways.get(birth);
+  }
+
+  function find(birth) {
     const holding = new Map();
     const holds = [];
     for (let i = birth; i < count; i++) {
@@ -43,12 +49,23 @@ export function createJourneys(sidecar, trace) {
   function owner(row) {
     for (let at = births.length - 1; at >= 0; at--) {
       if (births[at] > row || item[births[at]] !== item[row]) continue;
-      return way(births[at]).holds.some((hold) => hold.context === context[row] && hold.first <= row && row <= hold.last)
+      return way(births[at]).holds.some(
+        (hold) => hold.context === context[row] && hold.first <= row && row <= hold.last,
+      )
         ? births[at]
         : -1;
     }
     return -1;
   }
 
-  return { births, way, owner };
+  // The row in which the wire put a packet's first frame on the ring; -1 if that was before the window.
+  function arrival(birth) {
+    let polled = birth;
+    while (polled >= 0 && !(context[polled] === context[birth] && known.polls.has(pc[polled]))) polled--;
+    let at = polled;
+    while (at >= 0 && !(known.arrivals.has(pc[at]) && what[at] === what[polled] && value[at] === value[polled])) at--;
+    return at;
+  }
+
+  return { births, way, owner, arrival };
 }

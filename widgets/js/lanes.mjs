@@ -1,15 +1,17 @@
-// The picture of a timeline: a lane for each CPU, queue lengths below, the selected instruction and packet over them.
+// The picture of a timeline: a lane for each CPU, queue lengths below. What is selected lies over it (lanemarks.mjs).
 
 import { s } from "./dom.mjs";
 import { linear, ticks } from "./scales.mjs";
 
 export const LEFT = 92;
-const TOP = 24;
+export const TOP = 24;
 const QUEUE = 40;
 const NARROW = 1.5; // px: spans below it are drawn together
 
 const text = (x, y, words, more) => s("text", { x, y, ...more }, words);
 
+// Times in sight to places.
+export const across = (view, width) => linear(view.from, view.to, LEFT, width - 6);
 export const laneHeight = (lanes) => (lanes.length > 12 ? 16 : 24);
 export const laneTop = (lanes, at) => TOP + at * (laneHeight(lanes) + 4);
 
@@ -35,14 +37,13 @@ function joined(lane, tracks, columns, x, view, cpus) {
   return out;
 }
 
-// scene: { trace, tracks, names, colours, roles, queues: [[name, series]], view, width, row, holds, spinFill, said }.
+// scene: { trace, tracks, names, colours, roles, queues: [[name, series]], view, width, waitFill }.
 export function drawTimeline(scene) {
   const { trace, tracks, names, colours, view, width } = scene;
   const c = trace.columns;
-  const x = linear(view.from, view.to, LEFT, width - 6);
+  const x = across(view, width);
   const tall = laneHeight(tracks.lanes);
   const parts = [];
-  const seen = (time) => time >= view.from && time <= view.to;
 
   const span = (view.to - view.from) / 1e6;
   const marks = ticks(span, Math.max(2, Math.floor((width - LEFT) / 90)));
@@ -52,7 +53,12 @@ export function drawTimeline(scene) {
   for (let us = Math.ceil(from / step - 1e-9) * step; us <= from + span; us += step) {
     const at = x(trace.start + us * 1e6);
     parts.push(s("path", { d: `M${at},${TOP - 6} V${bottom}`, class: "rp-grid" }));
-    parts.push(text(Math.min(at, width - 26), TOP - 10, Number(us.toPrecision(6)).toString(), { "text-anchor": "middle", class: "rp-tick" }));
+    parts.push(
+      text(Math.min(at, width - 26), TOP - 10, Number(us.toPrecision(6)).toString(), {
+        "text-anchor": "middle",
+        class: "rp-tick",
+      }),
+    );
   }
   parts.push(text(0, TOP - 10, "µs", { class: "rp-tick" }));
 
@@ -60,15 +66,23 @@ export function drawTimeline(scene) {
     const top = laneTop(tracks.lanes, at);
     parts.push(s("rect", { x: LEFT, y: top, width: width - 6 - LEFT, height: tall, class: "rp-idle" }));
     const role = scene.roles[lane.cpu];
-    parts.push(text(0, top + tall / 2 + 4, `CPU ${lane.cpu}${role ? ` ${role}` : ""}`, { class: tall < 20 ? "rp-tick" : "" }));
+    parts.push(
+      text(0, top + tall / 2 + 4, `CPU ${lane.cpu}${role ? ` ${role}` : ""}`, { class: tall < 20 ? "rp-tick" : "" }),
+    );
     for (const one of joined(lane, tracks, c, x, view, trace.cpus)) {
       const inset = one.soft ? 0 : tall * 0.25;
       const shape = { x: one.x, y: top + inset, width: Math.max(0.6, one.end - one.x), height: tall - inset };
       const { row } = one;
-      parts.push(s("rect", { ...shape, fill: colours.fill(names.symbol(c.pc[row])), class: one.end - one.x > 3 ? "rp-part" : "" }));
+      parts.push(
+        s("rect", {
+          ...shape,
+          fill: colours.fill(names.symbol(c.pc[row])),
+          class: one.end - one.x > 3 ? "rp-part" : "",
+        }),
+      );
       if (c.wait[row] > 0) {
         const [a, b] = [x(Math.max(view.from, c.time[row])), x(Math.min(view.to, c.time[row] + c.wait[row]))];
-        if (b - a > 1) parts.push(s("rect", { ...shape, x: a, width: b - a, fill: scene.spinFill, class: "rp-waits" }));
+        if (b - a > 1) parts.push(s("rect", { ...shape, x: a, width: b - a, fill: scene.waitFill, class: "rp-waits" }));
       }
     }
   });
@@ -94,36 +108,8 @@ export function drawTimeline(scene) {
     parts.push(words, text(0, base + 3, `at most ${most}`, { class: "rp-tick" }));
   });
 
-  const middle = (row) => laneTop(tracks.lanes, tracks.lanes.indexOf(tracks.lane(row))) + tall / 2;
-  let before = null;
-  for (const hold of scene.holds) {
-    const [a, b] = [c.time[hold.first], tracks.end(hold.last)];
-    const y = middle(hold.first);
-    if (before && a > view.from && before.time < view.to) {
-      const [p, q] = [Math.max(LEFT, x(before.time)), Math.min(width - 6, x(a))];
-      parts.push(s("path", { d: `M${p},${before.y} L${q},${y}`, class: "rp-waiting" }));
-    }
-    if (b >= view.from && a <= view.to) {
-      const left = x(Math.max(a, view.from));
-      const right = x(Math.min(b, view.to));
-      for (const top of [y - tall / 2 - 2, y + tall / 2 - 2])
-        parts.push(s("rect", { x: left, y: top, width: Math.max(2, right - left), height: 4, class: "rp-follow" }));
-    }
-    before = { time: b, y };
-  }
-
-  if (scene.row >= 0 && seen(c.time[scene.row]) && tracks.lane(scene.row)) {
-    const { row } = scene;
-    const [a, y] = [x(c.time[row]), middle(row)];
-    const b = x(Math.min(view.to, tracks.end(row)));
-    parts.push(s("path", { d: `M${a},${TOP - 6} V${bottom}`, class: "rp-cursor" }));
-    parts.push(s("rect", { x: a - 1, y: y - tall / 2, width: Math.max(4, b - a + 2), height: tall, class: "rp-chosen" }));
-    const other = c.source[row] === 1 && c.before[row] >= 0 ? tracks.lanes.findIndex((l) => l.cpu % trace.cores === c.before[row]) : -1;
-    if (other >= 0 && tracks.lanes[other] !== tracks.lane(row)) {
-      const y0 = laneTop(tracks.lanes, other) + tall / 2;
-      parts.push(s("path", { d: `M${a},${y0} Q${a - 24},${(y0 + y) / 2} ${a},${y}`, class: "rp-arc" }));
-    }
-  }
   const height = bottom + 8;
-  return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": scene.said }, parts);
+  const over = s("g", { class: "rp-over" });
+  const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" }, parts, over);
+  return { svg, over, bottom };
 }

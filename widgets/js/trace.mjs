@@ -1,8 +1,7 @@
 // Records a window of a run instruction by instruction: `sim/trace.py` once more, for pages without Python.
 // A test holds the two equal, row by row.
 
-export const COLUMNS =
-  "time took context pc item line before after wait source spin what value to length".split(" ");
+export const COLUMNS = "time took context pc item line before after wait source spin what value to length".split(" ");
 const [HERE, CORE, CACHE, MEMORY] = [0, 1, 2, 3];
 const PATIENCE = 20_000; // instructions between two looks at other messages
 

@@ -1,14 +1,15 @@
 // A trace arranged for looking: which CPU did what when, what waited for what, how long the queues were.
 
-const lowest = (list, ok) => {
-  let [a, b] = [0, list.length];
+// The first number below `count` for which something holds that holds for all after it.
+function lowest(count, ok) {
+  let [a, b] = [0, count];
   while (a < b) {
     const m = (a + b) >> 1;
-    if (ok(list[m])) b = m;
+    if (ok(m)) b = m;
     else a = m + 1;
   }
   return a;
-};
+}
 
 export function createTracks(trace, names, sidecar) {
   const c = trace.columns;
@@ -39,7 +40,13 @@ export function createTracks(trace, names, sidecar) {
     const out = [[trace.start, total]];
     for (let i = 0; i < count; i++) {
       if (c.length[i] < 0) continue;
-      const changes = c.to[i] >= 0 ? [[c.what[i], 0], [c.to[i], c.length[i]]] : [[c.what[i], c.length[i]]];
+      const changes =
+        c.to[i] >= 0
+          ? [
+              [c.what[i], 0],
+              [c.to[i], c.length[i]],
+            ]
+          : [[c.what[i], c.length[i]]];
       for (const [place, length] of changes) {
         if (!now.has(place) || now.get(place) === length) continue;
         total += length - now.get(place);
@@ -57,11 +64,15 @@ export function createTracks(trace, names, sidecar) {
     series,
     lane: (i) => lanes.find((lane) => lane.cpu === trace.homes[c.context[i]]),
     // Number in `lane.spans` of the first span that ends after a time.
-    after: (lane, time) => lowest(lane.spans, (i) => end(i) > time),
+    after: (lane, time) => lowest(lane.spans.length, (at) => end(lane.spans[at]) > time),
     // The last row of a lane that begins at a time or before; else its first.
-    at: (lane, time) => lane.rows[Math.max(0, lowest(lane.rows, (i) => c.time[i] > time) - 1)],
+    at: (lane, time) => lane.rows[Math.max(0, lowest(lane.rows.length, (at) => c.time[lane.rows[at]] > time) - 1)],
     // First row that begins at a time or later.
-    from: (time) => lowest(Array.from({ length: count }, (_, i) => i), (i) => c.time[i] >= time),
+    from: (time) =>
+      Math.min(
+        count - 1,
+        lowest(count, (i) => c.time[i] >= time),
+      ),
     // Rows in which somebody else waits for the line or the lock of a row, while it has it.
     waiters(row) {
       const out = [];
@@ -90,7 +101,8 @@ export function createTracks(trace, names, sidecar) {
   function nextOf(unlock) {
     let got = -1;
     for (let i = 0; i < unlock; i++)
-      if (c.spin[i] && c.what[i] === c.what[unlock] && end(i) > c.time[unlock] && (got < 0 || end(i) < end(got))) got = i;
+      if (c.spin[i] && c.what[i] === c.what[unlock] && end(i) > c.time[unlock] && (got < 0 || end(i) < end(got)))
+        got = i;
     return got;
   }
 }
