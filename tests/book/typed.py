@@ -125,9 +125,9 @@ def faults(
         what = f"line {typed.line}: {typed.text} {typed.unit}"
         if CLAIMED.search(typed.clause) and not typed.supposed:
             found.append(f"{what}: a run gave it, so glue it: {typed.sentence[:90]}")
-        elif f"{typed.text} {typed.unit}" in theirs or REPORTED.search(typed.clause):
-            continue
-        elif ARITHMETIC.search(typed.sentence):
+        elif f"{typed.text} {typed.unit}" in theirs or any(
+            pattern.search(where) for pattern, where in ((REPORTED, typed.clause), (ARITHMETIC, typed.sentence))
+        ):
             continue
         elif len(typed.text) > 1 and texts & {typed.text, f"{typed.text} {typed.unit}"}:
             found.append(f"{what}: a cell of the page quotes this number: glue it")
