@@ -9,8 +9,8 @@ const NARROW = 520; // px: below it a row holds 16 bytes, so that names can be r
 const SLOP = 5; // px that a pointer may move before it drags
 
 // about(name) -> { kind, words }: how a field looks (touched, used, idle) and what is said of it.
-// changed(order) after every move; chosen(name) after every choice.
-export function createFieldGrid({ label, lineBytes, about, changed, chosen, said }) {
+// lineIn(order, name): where it would lie. changed(order) after every move; chosen(name) after every choice.
+export function createFieldGrid({ label, lineBytes, about, lineIn, changed, chosen, said }) {
   const prefix = uid("field");
   const node = h("div", { class: "rp-struct", role: "listbox", "aria-label": label, tabindex: -1 });
   let layout, order, selection, all, width;
@@ -132,6 +132,16 @@ export function createFieldGrid({ label, lineBytes, about, changed, chosen, said
     return there && names.find((name) => line(name) === line(there));
   }
 
+  // The order in which the picked field is just on another line.
+  function toOtherLine(by) {
+    const here = lineIn(order, selection);
+    for (let places = 1; places < order.length; places++) {
+      const next = shifted(order, selection, by * places);
+      if (lineIn(next, selection) !== here) return next;
+    }
+    return shifted(order, selection, by * Infinity);
+  }
+
   function key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
@@ -152,10 +162,8 @@ export function createFieldGrid({ label, lineBytes, about, changed, chosen, said
       changed(order);
     } else if (step !== undefined && picked) to(shifted(order, selection, step));
     else if (ends !== undefined && picked) to(shifted(order, selection, ends));
-    else if (page !== undefined && picked) {
-      const other = acrossLines(page, names);
-      to(other ? beside(order, selection, other, false) : shifted(order, selection, page * Infinity));
-    } else if (step !== undefined) choose(names[names.indexOf(selection) + step]);
+    else if (page !== undefined && picked) to(toOtherLine(page));
+    else if (step !== undefined) choose(names[names.indexOf(selection) + step]);
     else if (ends !== undefined) choose(names.at(ends < 0 ? 0 : -1));
     else if (page !== undefined) choose(acrossLines(page, names));
     else return;

@@ -50,6 +50,7 @@ function render({ model, el }) {
     label: `Fields of ${sidecar.struct_title}`,
     lineBytes: sidecar.line_bytes,
     about,
+    lineIn: (next, name) => placed(panel.values.start, next, aligned).fields.find((f) => f.name === name).line,
     changed: (next) => rearrange(next, aligned),
     chosen(name) {
       selection = name;
@@ -72,6 +73,11 @@ function render({ model, el }) {
     model.set("aligned", aligned);
     draw();
     if (!same) ask();
+  }
+
+  function begin(itsOrder, itsAligned) {
+    if (!itsOrder.includes(selection)) selection = itsOrder[0];
+    rearrange(itsOrder, itsAligned);
   }
 
   const button = (label, act) => h("button", { type: "button", onclick: act }, label);
@@ -126,18 +132,13 @@ function render({ model, el }) {
     key: `struct-layout-${sidecar.name}`,
     call: () => `StructLayout("${sidecar.name}", "${panel.values.start}", order=${JSON.stringify(order)}, aligned=${JSON.stringify(aligned)})`,
     moved(changed) {
-      if (changed.includes("start")) {
-        const { start } = panel.values;
-        const back = changed.length > 1; // Reset moves all
-        order = back ? initial.order : names(start);
-        aligned = back ? initial.aligned : [...layouts[start].aligned];
-        if (!order.includes(selection)) selection = order[0];
-        model.set("order", order);
-        model.set("aligned", aligned);
+      if (changed.includes("start")) begin(names(panel.values.start), [...layouts[panel.values.start].aligned]);
+      else {
+        draw();
+        ask();
       }
-      draw();
-      ask();
     },
+    reset: () => begin(initial.order, initial.aligned),
     draw,
     rows: () => [...metricRows().rows, [], ...fieldRows()],
     extra: h("p", { class: "rp-mark" }, sidecar.why),
