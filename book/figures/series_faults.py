@@ -122,8 +122,8 @@ def against(
 
 
 def lines_from(scenario: Scenario, label: str, count: int, **knobs: Any) -> str:
-    """So many lines of a listing from a label on."""
-    found = scenario.listing(**knobs).splitlines()
+    """So many lines of a listing from a label on; what was taken out of it leaves no trace."""
+    found = [line for line in scenario.listing(**knobs).splitlines() if line.split()[:4] != ["WORK", "0", "0", "0"]]
     at = found.index(f"{label}:")
     return narrow("\n".join(found[at : at + count]))
 
