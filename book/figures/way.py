@@ -11,14 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
-from sim.engine import tables as T
-from sim.engine.jit import Array
 from sim.engine.native import NativeEngine
 from sim.result import Result
 from sim.scenarios.scenario import RunError, Scenario
+from sim.trace import HERE, Row, Trace, Window, record
 
-TRACE_ROWS: Final = 4096
-KINDS: Final = ("softirq", "thread", "NIC")
+WINDOW_PS: Final = 200_000_000
 
 #: Stations in the order of the path: title and the kernel symbols whose time belongs to them. Instructions of other
 #: symbols, such as those of a spinlock, belong to the station in which they happen.
@@ -40,7 +38,10 @@ STATIONS: Final[tuple[tuple[str, frozenset[str]], ...]] = tuple((title, frozense
 
 
 class Event(NamedTuple):
-    """An executed instruction: begin and duration in ns, who executed it, and if it touched a cache line, at what."""
+    """An executed instruction: begin and duration in ns, who executed it, and how it found its cache line.
+
+    `line` is True if it touched one, `away_ns` what it cost more than a line that is at hand.
+    """
 
     at_ns: float
     took_ns: float
@@ -49,7 +50,8 @@ class Event(NamedTuple):
     symbol: str
     op: str
     words: tuple[str, ...]
-    line: int
+    line: bool
+    away_ns: float
 
 
 class Station(NamedTuple):
@@ -84,26 +86,24 @@ class Way(NamedTuple):
         return sum(s.wait_ns for s in self.stations)
 
 
-def trace(scenario: Scenario, until_ps: int, **knobs: Any) -> list[Event]:
-    """The last instructions before a time. Raises RunError if the run ends earlier."""
-    engine = NativeEngine()
-    arena = engine.build(scenario.image(trace_rows=TRACE_ROWS, **knobs))
-    status = engine.run_until(arena, until_ps)
-    if status != T.REACHED:
-        raise RunError(f"{scenario.name}: {T.STATUS_NAMES[status]} before {until_ps / 1e6:g} us")
-    count, room = int(arena[T.H_TRACE_COUNT]), int(arena[T.H_TRACE_ROWS])
-    return [_event(arena, scenario, number % room) for number in range(max(0, count - room), count)]
+def events(scenario: Scenario, start_ps: int, until_ps: int, **knobs: Any) -> list[Event]:
+    """What is executed between two times. Raises RunError if the run ends earlier."""
+    found = record(NativeEngine(), scenario.image(trace_rows=1, **knobs), Window(start_ps, until_ps))
+    if found.status != "reached":
+        raise RunError(f"{scenario.name}: {found.status} before {until_ps / 1e6:g} us")
+    hit, atomic = (scenario.machine.cost(name) / 1000 for name in ("hit_ps", "atomic_ps"))
+    return [_event(scenario, found, row, hit, atomic) for row in found.rows]
 
 
-def _event(arena: Array, scenario: Scenario, row: int) -> Event:
-    at = int(arena[T.H_AT_TRACE]) + T.TRACE_WORDS * row
-    time, took, context, pc, _, line, *_ = (int(x) for x in arena[at : at + T.TRACE_WORDS])
+def _event(scenario: Scenario, found: Trace, row: Row, hit_ns: float, atomic_ns: float) -> Event:
     program = scenario.spec.program
-    instruction = program.code[pc]
-    x = int(arena[T.H_AT_CONTEXT]) + T.CONTEXT_WORDS * context
+    code = program.code[row.pc]
+    home, took, line = found.homes[row.context], row.took_ps / 1000, row.line >= 0
+    kind = "NIC" if home < 0 else "softirq" if row.context < found.cpus else "thread"
+    near = hit_ns + atomic_ns * (code.op == "LOCK" or code.words[:1] == ("atomic",))
+    away = max(0.0, took - near) if line and row.source != HERE else 0.0
     return Event(
-        time / 1000, took / 1000, KINDS[int(arena[x + T.X_KIND])], int(arena[x + T.X_HOME]),
-        program.symbols[instruction.symbol], instruction.op, tuple(instruction.words), line,
+        row.time_ps / 1000, took, kind, home, program.symbols[code.symbol], code.op, tuple(code.words), line, away
     )
 
 
@@ -112,23 +112,23 @@ def follow(scenario: Scenario, until_ps: int = 600_000_000, **knobs: Any) -> Way
 
     Raises ValueError if the trace holds no whole way.
     """
-    events = trace(scenario, until_ps, **{"socket": "tcp_rr", "flows": 1, "rx_queues": 1, "readers": 1, **knobs})
-    starts = [i for i, e in enumerate(events) if e.kind == "NIC" and e.op == "PUSH" and e.words[0] == "ring"]
-    ends = [i for i, e in enumerate(events) if e.op == "PUSH" and e.words[0] == "skbuff_head_cache"]
+    lone = {"socket": "tcp_rr", "flows": 1, "rx_queues": 1, "readers": 1, **knobs}
+    executed = events(scenario, until_ps - WINDOW_PS, until_ps, **lone)
+    starts = [i for i, e in enumerate(executed) if e.kind == "NIC" and e.op == "PUSH" and e.words[0] == "ring"]
+    ends = [i for i, e in enumerate(executed) if e.op == "PUSH" and e.words[0] == "skbuff_head_cache"]
     whole = [(a, min(z for z in ends if z > a)) for a in starts if ends and a < ends[-1]]
     if not whole:
-        raise ValueError(f"{scenario.name}: no packet's whole way lies within the last {len(events)} instructions")
+        raise ValueError(f"{scenario.name}: no packet's whole way lies within the last {len(executed)} instructions")
     first, last = whole[-1]
-    costs = scenario.machine.cost("hit_ps") / 1000, scenario.machine.cost("atomic_ps") / 1000
-    return Way(_stations(events[first : last + 1], *costs), events[last].at_ns - events[first].at_ns)
+    return Way(_stations(executed[first : last + 1]), executed[last].at_ns - executed[first].at_ns)
 
 
-def _stations(events: Sequence[Event], hit_ns: float, atomic_ns: float) -> tuple[Station, ...]:
+def _stations(executed: Sequence[Event]) -> tuple[Station, ...]:
     """Group a packet's instructions: the next station begins with the first symbol that belongs to another one."""
     order = [title for title, _ in STATIONS]
     groups: list[tuple[str, list[Event]]] = []
     aside: dict[tuple[str, int], list[Event]] = {}  # what a context does between two stations of its own
-    for event in events:
+    for event in executed:
         who = event.kind, event.cpu
         title = next((t for t, symbols in STATIONS if event.symbol in symbols), None)
         # a station that was left is not entered again: a look at an empty ring is no new poll
@@ -138,17 +138,15 @@ def _stations(events: Sequence[Event], hit_ns: float, atomic_ns: float) -> tuple
             groups[-1][1].append(event)
         else:
             aside.setdefault(who, []).append(event)
-    stations, end = [], events[0].at_ns
+    stations, end = [], executed[0].at_ns
     for title, group in groups:
-        visits = [e for e in group if e.line >= 0]
-        away = [e.took_ns - hit_ns - atomic_ns * (e.op == "LOCK" or e.words[0] == "atomic") for e in visits]
         own = next(s for t, s in STATIONS if t == title)
         begin = group[0].at_ns
         work = sum(e.took_ns for e in group)
         stations.append(Station(
-            title, group[0].kind, group[0].cpu, begin - events[0].at_ns, max(0.0, begin - end), work,
+            title, group[0].kind, group[0].cpu, begin - executed[0].at_ns, max(0.0, begin - end), work,
             tuple(dict.fromkeys(e.symbol for e in group if e.symbol in own and e.took_ns)),
-            len(visits), sum(x > 1 for x in away), sum(x for x in away if x > 1),
+            sum(e.line for e in group), sum(e.away_ns > 0 for e in group), sum(e.away_ns for e in group),
         ))
         end = max(e.at_ns + e.took_ns for e in group)
     return tuple(stations)

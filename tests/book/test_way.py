@@ -74,7 +74,7 @@ def test_the_picture_stays_inside_its_frame_and_names_its_finding() -> None:
 
 def test_a_trace_that_holds_no_whole_way_is_refused() -> None:
     with pytest.raises(ValueError, match="whole way"):
-        way.follow(scenarios.load("lab"), until_ps=5_000_000)
+        way.follow(scenarios.load("lab"), until_ps=way.WINDOW_PS + 5_000_000, coalesce_us=100, round_trip_us=1000)
 
 
 def test_a_device_that_is_never_idle_again_loses_its_wake_up() -> None:
