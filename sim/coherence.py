@@ -36,6 +36,8 @@ class Step:
         Where the line came from (see `sim.trace.SOURCES`); the core that gave it, or -1.
     to
         For an unlock: the core of the waiter that gets the lock, and with it the line; else -1.
+    rides
+        Whether the core's other thread has the line under way: the access takes part in that one and asks for nothing.
     states
         A letter for each core, afterwards.
     versions
@@ -52,6 +54,7 @@ class Step:
     source: int
     giver: int
     to: int
+    rides: bool
     states: str
     versions: tuple[int, ...] = ()
 
@@ -64,22 +67,24 @@ def start(trace: Trace) -> str:
 def steps(trace: Trace, spec: Spec) -> list[Step]:
     """The accesses of a trace of one watched line (`sim.trace.Window.watch`), with the states that they leave."""
     out: list[Step] = []
-    dirty = True
+    before, dirty = start(trace), True
     for row in trace.rows:
         kind = _kind(spec, row)
         core = trace.core(row.context)
         if kind != READ:
-            dirty = True
+            dirty = True  # also of one that rides: then the owner has written
         elif row.source != HERE:
             dirty = False
-        handed = kind == UNLOCK and row.after != core
+        rides = row.source == HERE and row.after != core and (kind != READ or before[core] == INVALID)
+        handed = kind == UNLOCK and row.source == CORE and row.after != core
         giver = row.before if row.source == CORE and row.before not in (-1, core) else -1
         out.append(
             Step(
                 row.time_ps, row.took_ps, row.wait_ps, core, trace.homes[row.context], kind, row.pc, row.source,
-                giver, row.after if handed else -1, _letters(trace.cores, row.after, row.sharers, dirty),
+                giver, row.after if handed else -1, rides, _letters(trace.cores, row.after, row.sharers, dirty),
             )
         )
+        before = out[-1].states
     return out
 
 
@@ -151,7 +156,8 @@ def replay(taken: Sequence[Step], begin: str, fault: Fault | None = None) -> lis
     for number, step in enumerate(taken):
         before = list(line.states)
         deaf = fault.core if fault is not None and fault.step == number else -1
-        line.access(step.core, step.kind != READ, deaf)
+        if not step.rides:
+            line.access(step.core, step.kind != READ, deaf)
         if step.to >= 0:  # the waiter takes the word at once
             line.access(step.to, True)
         hit = before[step.core] != INVALID
@@ -187,8 +193,8 @@ def place_fault(taken: Sequence[Step], begin: str) -> Fault:
         states = begin
         for number, step in enumerate(taken):
             holders = [c for c, letter in enumerate(states) if letter != INVALID and c != step.core]
-            later = [s.core for s in taken[number + 1 : number + SOON]]
-            if number >= EARLIEST and step.kind in (WRITE, ATOMIC, LOCK):
+            later = [s.core for s in taken[number + 1 : number + SOON] if not s.rides]
+            if number >= EARLIEST and step.kind in (WRITE, ATOMIC, LOCK) and not step.rides:
                 for core in holders:
                     if core in later and (at_once or later[0] != core):
                         return Fault(number, core)

@@ -132,7 +132,8 @@ def faulty(sample: LineSample, bug: str, seed: int = 1, **knobs: int | str) -> t
 
 def _missing(steps: tuple[Step, ...], fault: Fault) -> Answer:
     writer = steps[fault.step].core
-    met = next((n for n in range(fault.step + 1, len(steps)) if steps[n].core == fault.core), fault.step)
+    later = range(fault.step + 1, len(steps))
+    met = next((n for n in later if steps[n].core == fault.core and not steps[n].rides), fault.step)
     return Answer(
         (fault.step,),
         f"Core {writer} writes, and core {fault.core} keeps its copy: from here on an owner and another copy exist "
@@ -172,7 +173,7 @@ SAMPLES: Final = _by_name((
     LineSample(
         "dst-refcount", "The reference count of a route", "Softirqs take a reference, readers drop it: every access "
         "wants the line for itself, and the two fields read beside the count go the same way.",
-        "rtable", "__refcnt", 0, "tcp-prequeue", {"drop_dst_early": 0}, 30 * US, bugs=(MISSING,),
+        "rtable", "__refcnt", 0, "tcp-prequeue", {"drop_dst_early": 0}, 1_600 * US, bugs=(MISSING,),
     ),
     LineSample(
         "socket-lock", "The lock of a socket", "The softirq takes it for each packet, the reader for each look at the "
@@ -199,7 +200,7 @@ SAMPLES: Final = _by_name((
     LineSample(
         "slab-list", "The list lock of a slab cache", "CPUs that ran out of objects of their own, or have too many, "
         "come here now and then.",
-        "skb kmem_cache_node", "list_lock", 0, "tcp-rx-skb-cache", {"rx_skb_cache": 0}, 30 * US, bugs=(MISSING,),
+        "skb kmem_cache_node", "list_lock", 0, "tcp-rx-skb-cache", {"rx_skb_cache": 0}, 600 * US, bugs=(MISSING,),
     ),
     LineSample(
         "false-sharing", "Two counters on one line", "Each CPU writes its own counter, and each takes the other's.",

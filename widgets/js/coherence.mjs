@@ -12,7 +12,7 @@ export const begin = (trace) => letters(trace.cores, trace.owner, trace.atFirst,
 
 export function steps(trace, sidecar) {
   const c = trace.columns;
-  let dirty = true;
+  let [before, dirty] = [begin(trace), true];
   return Array.from(c.time, (time, i) => {
     const op = sidecar.listing[c.pc[i]][0];
     const kind = op === "ACCESS" ? KINDS[sidecar.access[c.pc[i]]] : op.toLowerCase();
@@ -20,6 +20,9 @@ export function steps(trace, sidecar) {
     const core = home < 0 ? -1 : home % trace.cores;
     if (kind !== "read") dirty = true;
     else if (c.source[i] !== HERE) dirty = false;
+    const states = letters(trace.cores, c.after[i], trace.sharers[i], dirty);
+    const rides = c.source[i] === HERE && c.after[i] !== core && (kind !== "read" || before[core] === "I");
+    before = states;
     return {
       time_ps: time,
       took_ps: c.took[i],
@@ -30,8 +33,9 @@ export function steps(trace, sidecar) {
       pc: c.pc[i],
       source: c.source[i],
       giver: c.source[i] === CORE && c.before[i] !== -1 && c.before[i] !== core ? c.before[i] : -1,
-      to: kind === "unlock" && c.after[i] !== core ? c.after[i] : -1,
-      states: letters(trace.cores, c.after[i], trace.sharers[i], dirty),
+      to: kind === "unlock" && c.source[i] === CORE && c.after[i] !== core ? c.after[i] : -1,
+      rides,
+      states,
     };
   });
 }

@@ -15,6 +15,7 @@ const us = ({ sidecar }, step) => ((step.time_ps - sidecar.window.start) / 1e6).
 
 export function cameFrom(life, step) {
   if (step.to >= 0) return `the lock, and with it the line, goes to ${coreName(life, step.to)}, which waits`;
+  if (step.rides) return "the core's other thread has it under way, and this access takes part";
   return step.giver >= 0 ? `${coreName(life, step.giver)} gave it` : SOURCES[step.source];
 }
 
