@@ -1,0 +1,217 @@
+"""What GRO would have merged of a capture, and where RSS and RPS would have sent its packets.
+
+A capture says when packets came, not when they were polled.  Two assumptions stand in, and a summary states them: a
+poll ends when no packet came for `poll_gap_us`, or after the budget of 64; a poll that ended early sends up all that
+GRO holds, one that used its budget keeps it.  Rules of `dev_gro_receive` and `tcp_gro_receive` (Linux 5.17):
+
+- buckets of eight flows each, the oldest goes up when a ninth comes;
+- the next segment continues the sequence, carries the same acknowledgement, flags (PSH and FIN aside) and options;
+- it is no longer than the first; a shorter one, PSH, URG, RST, SYN or FIN is the last that is merged, or is not at all;
+- the packet stays below the limit.
+
+Captured on the receiver *after* GRO, packets are already merged: capture on the sender, or switch GRO off.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from . import toeplitz
+from .capture import Packet
+
+BUDGET: Final = 64  # NAPI_POLL_WEIGHT
+BUCKETS: Final = 8  # GRO_HASH_BUCKETS
+IN_BUCKET: Final = 8  # MAX_GRO_SKBS
+FIN, SYN, RST, PSH, ACK, URG, ECE, CWR = (1 << n for n in range(8))
+NEVER: Final = SYN | RST | URG | CWR  # not merged at all
+LAST: Final = PSH | FIN  # merged, and then the packet goes up
+
+
+@dataclass
+class Held:
+    """A packet that GRO is filling."""
+
+    first: Packet
+    next_sequence: int
+    length_bytes: int
+    segments: int = 1
+    last: Packet | None = None
+
+    def takes(self, packet: Packet, limit_bytes: int) -> bool:
+        """Whether a segment of the same flow continues it."""
+        return (
+            packet.sequence == self.next_sequence
+            and packet.acknowledged == self.first.acknowledged
+            and packet.options == self.first.options
+            and not (packet.flags ^ self.first.flags) & ~LAST
+            and packet.payload_bytes <= self.first.payload_bytes
+            and self.length_bytes + packet.payload_bytes < limit_bytes
+        )
+
+    def merge(self, packet: Packet) -> None:
+        """Append it."""
+        self.next_sequence = (self.next_sequence + packet.payload_bytes) & 0xFFFFFFFF
+        self.length_bytes += packet.payload_bytes
+        self.segments += 1
+        self.last = packet
+
+
+@dataclass
+class Gro:
+    """GRO of one receive queue. `up` is called by its owner with each packet that goes to IP."""
+
+    limit_bytes: int
+    buckets: list[list[Held]] = field(default_factory=lambda: [[] for _ in range(BUCKETS)])
+
+    def receive(self, packet: Packet, hash_: int) -> Iterator[Held]:
+        """Take a packet from the wire; yields what goes up because of it."""
+        bucket = self.buckets[hash_ % BUCKETS]
+        held = next((h for h in bucket if h.first.flow == packet.flow), None)
+        plain = packet.is_tcp and packet.payload_bytes and packet.flags & ACK and not packet.flags & NEVER
+        if held is not None and not (plain and held.takes(packet, self.limit_bytes)):
+            bucket.remove(held)
+            yield held
+            held = None
+        if not plain:
+            yield Held(packet, 0, packet.length_bytes)
+            return
+        if held is None:
+            if len(bucket) == IN_BUCKET:
+                yield bucket.pop(0)
+            held = Held(packet, (packet.sequence + packet.payload_bytes) & 0xFFFFFFFF, packet.length_bytes)
+            bucket.append(held)
+        else:
+            held.merge(packet)
+        if packet.flags & LAST or packet.payload_bytes < held.first.payload_bytes:
+            bucket.remove(held)
+            yield held
+
+    def flush(self) -> Iterator[Held]:
+        """The end of a poll that left its budget unused: everything goes up."""
+        for bucket in self.buckets:
+            yield from bucket
+            bucket.clear()
+
+
+@dataclass
+class Summary:
+    """What became of a capture.
+
+    Attributes
+    ----------
+    packets, bytes, tcp
+        On the wire; bytes of IP.
+    merged
+        How many packets went up with so many segments.
+    polls
+        How many polls took so many packets.
+    queues, cpus
+        Packets of each receive queue, and of each CPU of RPS's mask.
+    flows
+        Flows that were seen, up to `MOST_FLOWS`.
+    """
+
+    packets: int = 0
+    bytes: int = 0
+    tcp: int = 0
+    first_ns: int = 0
+    last_ns: int = 0
+    merged: Counter[int] = field(default_factory=Counter)
+    polls: Counter[int] = field(default_factory=Counter)
+    queues: Counter[int] = field(default_factory=Counter)
+    cpus: Counter[int] = field(default_factory=Counter)
+    flows: set[tuple[bytes, bytes, int, int, int]] = field(default_factory=set)
+
+    @property
+    def up(self) -> int:
+        """Packets that went to IP."""
+        return self.merged.total()
+
+    @property
+    def segments_per_packet(self) -> float:
+        """How many packets of the wire one of them was."""
+        return self.packets / self.up if self.up else 0.0
+
+    @property
+    def mpps(self) -> float:
+        """Packets on the wire, per microsecond."""
+        took_ns = self.last_ns - self.first_ns
+        return 1000 * self.packets / took_ns if took_ns else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON values; counts by number."""
+        return {
+            "packets": self.packets, "bytes": self.bytes, "tcp": self.tcp, "flows": len(self.flows),
+            "up": self.up, "segments_per_packet": self.segments_per_packet, "mpps": self.mpps,
+            "merged": dict(sorted(self.merged.items())), "polls": dict(sorted(self.polls.items())),
+            "queues": dict(sorted(self.queues.items())), "cpus": dict(sorted(self.cpus.items())),
+        }
+
+
+MOST_FLOWS: Final = 100_000
+
+
+def replay(
+    packets: Iterable[Packet], gro_max_size: int = 65536, queues: int = 1, rps_cpus: int = 1, poll_gap_us: float = 20.0,
+    key: bytes = toeplitz.MICROSOFT_KEY, budget: int = BUDGET,
+) -> Summary:
+    """Send packets through RSS, NAPI's polls, GRO and RPS; in one pass and constant memory.
+
+    Raises
+    ------
+    ValueError
+        for a setting that no card or kernel has.
+    """
+    if not 1 <= queues <= toeplitz.TABLE_ENTRIES:
+        raise ValueError(f"{queues} queues: 1 to {toeplitz.TABLE_ENTRIES}")
+    if not 1 <= rps_cpus <= 1024:
+        raise ValueError(f"{rps_cpus} CPUs of RPS: 1 to 1024")
+    if not 1 <= gro_max_size <= 524_280:
+        raise ValueError(f"gro_max_size {gro_max_size}: 1 to 524,280")
+    if not poll_gap_us > 0:
+        raise ValueError(f"poll_gap_us {poll_gap_us:g}: more than 0")
+    out = Summary()
+    gro = [Gro(gro_max_size) for _ in range(queues)]
+    polled = [0] * queues
+    last_ns = [0] * queues
+    hashes: dict[tuple[bytes, bytes, int, int, int], int] = {}
+
+    def went_up(held: Iterable[Held]) -> None:
+        for each in held:
+            out.merged[each.segments] += 1
+
+    for packet in packets:
+        if packet.flow not in hashes:
+            if len(hashes) == MOST_FLOWS:
+                hashes.clear()
+            data = toeplitz.flow_input(packet.source, packet.destination, packet.source_port, packet.destination_port)
+            hashes[packet.flow] = toeplitz.toeplitz(key, data)
+        hash_ = hashes[packet.flow]
+        at = toeplitz.queue(hash_, queues)
+        if polled[at] and packet.time_ns - last_ns[at] > poll_gap_us * 1000:
+            out.polls[polled[at]] += 1
+            polled[at] = 0
+            went_up(gro[at].flush())
+        went_up(gro[at].receive(packet, hash_))
+        polled[at] += 1
+        if polled[at] == budget:
+            out.polls[budget] += 1
+            polled[at] = 0
+        last_ns[at] = packet.time_ns
+        out.first_ns = out.first_ns or packet.time_ns
+        out.last_ns = packet.time_ns
+        out.packets += 1
+        out.bytes += packet.length_bytes
+        out.tcp += packet.is_tcp
+        out.queues[at] += 1
+        out.cpus[toeplitz.rps_cpu(hash_, rps_cpus)] += 1
+        if len(out.flows) < MOST_FLOWS:
+            out.flows.add(packet.flow)
+    for at in range(queues):
+        if polled[at]:
+            out.polls[polled[at]] += 1
+        went_up(gro[at].flush())
+    return out
