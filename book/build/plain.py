@@ -95,7 +95,7 @@ class Page:
             return [f"![{options.get('alt', '')}]({self.address(argument)})", "", *caption]
         if name == "glossary":
             return self.definitions(body)
-        if name in {"nb-exec-table", "bibliography", "api-reference", "tableofcontents"}:
+        if name in {"nb-exec-table", "bibliography", "api-reference", "tableofcontents", "symbol-index", "cite-this"}:
             if name == "bibliography":
                 return [f"- {entry}" for entry in self.cited.values()]
             return ["*(The built book has this list.)*"]

@@ -17,7 +17,7 @@ from .plain import LABEL, OPENING, OPTION, ROLE, TITLED
 #: Directives whose inside is no prose.
 CODE = {
     "code-cell", "code-block", "code", "sourcecode", "literalinclude", "math", "raw", "eval-rst", "nb-exec-table",
-    "bibliography", "api-reference", "symbol-index", "page-list", "toctree",
+    "bibliography", "api-reference", "symbol-index", "cite-this", "toctree",
 }
 #: Directives whose argument is a name or a number, not a title.
 NAMED = {"figure", "image", "solution", "tab-set", "grid", "predict", "figure-md"}

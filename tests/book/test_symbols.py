@@ -1,0 +1,83 @@
+"""The symbol index: every symbol that a program executes or a page calls, with the sections that name it."""
+
+from __future__ import annotations
+
+import pytest
+from receive_path_book import symbols
+
+from book.build.places import ROOT
+from sim import scenarios
+
+PAGE = """\
+---
+kernelspec: {name: python3}
+---
+# Frees
+
+`put_page()` and {glue:text}`kfree_skb()` come first, `s.run()` and `verify()` are ours.
+
+## Who *frees* `pages`
+
+A `put_page` here, an ``fget()`` not, a {term}`recvmsg()`.
+
+```{code-cell} ipython3
+"`rmqueue()`"
+```
+
+### Again
+
+See `xchg()` and `lock_sock()`.
+
+## Symbols of this chapter
+
+```{glossary}
+put_page
+  Gives a page back.
+```
+"""
+
+
+def places(found: dict[str, list[symbols.Place]]) -> dict[str, list[str]]:
+    return {symbol: [place.section for place in where] for symbol, where in found.items()}
+
+
+def test_a_symbol_leads_to_every_section_that_names_it_and_to_no_other() -> None:
+    found = symbols.index({"a": PAGE}, {"put_page": ["lab"], "rmqueue": ["lab"]}, {"verify", "run"})
+    assert places(found) == {
+        "put_page": ["Frees", "Who frees pages", "Symbols of this chapter"],
+        "rmqueue": [],
+        "xchg": ["Again"],
+        "lock_sock": ["Again"],
+        "recvmsg": ["Who frees pages"],
+    }
+
+
+def test_a_section_s_place_is_the_one_that_sphinx_gives_it() -> None:
+    anchors = [place.anchor for place, _ in symbols.sections("a", PAGE)]
+    assert anchors == ["frees", "who-frees-pages", "again", "symbols-of-this-chapter"]
+
+
+def test_of_two_headings_of_one_name_the_second_leads_to_the_page() -> None:
+    assert [place.anchor for place, _ in symbols.sections("a", "# A\n\n## B\n\n## B\n")] == ["a", "b", ""]
+
+
+def test_every_symbol_of_every_program_has_an_entry() -> None:
+    executed = symbols.programs()
+    charged = {
+        symbol.partition(" (")[0]
+        for name in scenarios.names()
+        for symbol in scenarios.load(name).spec.program.symbols
+    }
+    assert set(symbols.index({}, executed, set())) == charged
+    assert executed["sk_defer_free_flush"] == ["lab", "tcp-5.17"]
+
+
+def test_the_project_s_own_functions_are_no_symbols_of_the_kernel() -> None:
+    own = symbols.own(ROOT)
+    assert {"verify", "load", "ReceivePathLab"} <= own
+    assert not own & {"tcp_v4_rcv", "recvmsg", "put_page"}
+
+
+@pytest.mark.parametrize(("symbol", "letter"), [("__kfree_skb", "K"), ("_raw_spin_lock", "R"), ("udp_rcv", "U")])
+def test_leading_underscores_do_not_sort(symbol: str, letter: str) -> None:
+    assert symbols.letter(symbol) == letter
