@@ -1,84 +1,54 @@
-"""The lab in JupyterLab and Notebook: the kernel answers, Python reads it back, a restart leaves it working."""
+"""Widgets in JupyterLab and Notebook: Python reads back what is moved, a restart of the kernel leaves them working."""
 
 from __future__ import annotations
 
-import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.widgets import every
+from tests.widgets.jupyter import opened, restart, run_cell, serving
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ROOT = Path(__file__).parents[2]
-CELLS = (
+LAB = (
     "from widgets import ReceivePathLab\nlab = ReceivePathLab(replications=2)\nlab",
     "print('in Python', lab.mtu, lab.answer['knobs']['mtu'], f'{lab.result.after.gbps:.1f}')",
 )
+#: A control of each widget, the key that moves it, and how Python reads it back.
+READ_BACK = {
+    "ContentionCurve": ("cpus", "End", "w.cpus"),
+    "GroPacker": ("mtu", "End", "w.result.segments"),
+    "LineCost": ("threads", "End", "w.threads"),
+    "LineWatcher": ("drop_dst_early", "Space", "w.knobs['drop_dst_early']"),
+    "Profile": ("view", "ArrowDown", "w.view"),
+    "ProgramDiff": ("key", "ArrowDown", "w.key"),
+    "ReceivePathLab": ("mtu", "End", "w.mtu"),
+    "SteeringMap": ("follow", "End", "w.follow"),
+    "StructLayout": ("seed", "ArrowRight", "w.seed"),
+    "Timeline": ("defer_free", "Space", "w.knobs['defer_free']"),
+}
+
+
+def notebook(name: str) -> tuple[str, str]:
+    return f"import widgets\nfrom widgets import {name}\nw = {every.call(name)}\nw", f"print('in Python', {READ_BACK[name][2]})"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Jupyter server with one notebook; serves JupyterLab and Notebook."""
-    folder = tmp_path_factory.mktemp("notebooks")
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in CELLS], metadata=kernel)
-    nbformat.write(book, folder / "lab.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    own = {f"JUPYTER_{name}_DIR": str(folder / f".{name}") for name in ("CONFIG", "DATA", "RUNTIME")}
-    options = ("--no-browser", "--allow-root", f"--port={port}", "--ip=127.0.0.1", "--IdentityProvider.token=")
-    log = (folder / "log").open("w")
-    started = subprocess.Popen(
-        [sys.executable, "-m", "jupyter", "lab", *options, "--ServerApp.disable_check_xsrf=True"],
-        cwd=folder, env={**os.environ, **own, "PYTHONPATH": str(ROOT)}, stdout=log, stderr=log,
-    )  # fmt: skip
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{address}/api").close()
-            break
-        except OSError:
-            time.sleep(0.5)
-    yield address
-    started.terminate()
-    started.wait(20)
-    log.close()
-
-
-def run_cell(page: Page, number: int) -> None:
-    page.locator(".jp-CodeCell .cm-content").nth(number).click()
-    page.keyboard.press("Shift+Enter")
+    notebooks = {"lab": LAB, **{name: notebook(name) for name in every.NAMES}}
+    with serving(tmp_path_factory.mktemp("notebooks"), notebooks) as address:
+        yield address
 
 
 def settle(page: Page, engine: str) -> None:
     page.locator(".rp-mark", has_text=engine).filter(has_text="2 replications").wait_for(timeout=60_000)
 
 
-def restart(server: str) -> None:
-    with urllib.request.urlopen(f"{server}/api/kernels") as answer:
-        kernel: dict[str, Any] = json.load(answer)[0]
-    asked = urllib.request.Request(f"{server}/api/kernels/{kernel['id']}/restart", b"{}", method="POST")
-    urllib.request.urlopen(asked).close()
-
-
 @pytest.mark.parametrize("place", ["lab/tree", "notebooks"], ids=["JupyterLab", "Notebook"])
 def test_the_kernel_answers_and_a_restart_leaves_the_lab_working(browser: Browser, server: str, place: str) -> None:
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
-    page.goto(f"{server}/{place}/lab.ipynb")
-    page.locator(".jp-CodeCell .cm-content").nth(1).wait_for(timeout=60_000)
-    page.get_by_text("Python 3", exact=False).first.wait_for(timeout=60_000)
-    page.wait_for_timeout(2000)  # the kernel's connection shows nowhere that both front ends share
+    page = opened(browser, f"{server}/{place}/lab.ipynb")
     run_cell(page, 0)
     settle(page, "Numba, in the kernel")
     page.locator('[data-knob="mtu"]').press("End")
@@ -90,4 +60,44 @@ def test_the_kernel_answers_and_a_restart_leaves_the_lab_working(browser: Browse
     page.wait_for_timeout(3000)
     page.locator('[data-knob="mtu"]').press("Home")
     settle(page, "WebAssembly, in this page: the kernel does not answer")
+    page.close()
+
+
+def at_rest(page: Page) -> str:
+    """Wait for the widget's last picture; what it shows, and the mark that says where it ran."""
+    page.wait_for_function("document.querySelector('.rp[data-settled]')?.dataset.settled === 'true'", timeout=60_000)
+    return page.locator(".rp svg[role=img], .rp .rp-numbers, .rp .rp-picture").first.inner_html()
+
+
+@pytest.mark.parametrize("name", every.NAMES)
+def test_a_widget_is_read_back_and_outlives_its_kernel(browser: Browser, server: str, name: str) -> None:
+    control, key, _ = READ_BACK[name]
+    page = opened(browser, f"{server}/lab/tree/{name}.ipynb")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    run_cell(page, 0)
+    page.wait_for_selector(".rp[data-settled]", timeout=60_000)
+    at_rest(page)
+    for more in page.locator(".rp details").all():
+        more.evaluate("details => (details.open = true)")
+    knob = page.locator(f'.rp [data-knob="{control}"]')
+    value = "element => element.type === 'checkbox' ? String(+element.checked) : element.value"
+    before = knob.evaluate(value)
+    knob.press(key)
+    moved = knob.evaluate(value)
+    assert moved != before
+    at_rest(page)
+    run_cell(page, 1)
+    said = "7" if name == "GroPacker" else moved  # a packet of 64 KB holds seven jumbo frames
+    page.locator(".jp-OutputArea-output", has_text="in Python").wait_for(timeout=30_000)
+    assert page.locator(".jp-OutputArea-output", has_text="in Python").inner_text().strip() == f"in Python {said}"
+    restart(server)
+    page.wait_for_timeout(3000)
+    knob.press("Home" if key == "End" else "ArrowUp" if key == "ArrowDown" else "ArrowLeft" if key == "ArrowRight" else key)
+    page.wait_for_timeout(500)
+    at_rest(page)
+    if name != "GroPacker":  # arithmetic, no run
+        assert "WebAssembly, in this page" in page.locator(".rp .rp-mark").first.inner_text()
+    assert page.locator(".jp-OutputArea-output[data-mime-type$='stderr']").count() == 0
+    assert errors == []
     page.close()
