@@ -1,4 +1,4 @@
-"""The line watcher on a page from a file: the steps that Python has, stepping by all hands, and the faults to be found."""
+"""The line watcher on a page from a file: the steps that Python has, stepping by all hands, and faults to find."""
 
 from __future__ import annotations
 

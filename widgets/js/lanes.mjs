@@ -8,6 +8,8 @@ export const TOP = 24;
 const QUEUE = 40;
 const NARROW = 1.5; // px: spans below it are drawn together
 
+const place = (number) => Math.round(number * 100) / 100;
+const rect = (x, y, width, height) => `M${place(x)},${place(y)}h${place(width)}v${place(height)}h${place(-width)}z`;
 const text = (x, y, words, more) => s("text", { x, y, ...more }, words);
 
 // Times in sight to places.
@@ -44,6 +46,12 @@ export function drawTimeline(scene) {
   const x = across(view, width);
   const tall = laneHeight(tracks.lanes);
   const parts = [];
+  const bars = new Map();
+  const put = (fill, name, d) => {
+    const key = `${name} ${fill}`;
+    if (!bars.has(key)) bars.set(key, { fill, name, d: [] });
+    bars.get(key).d.push(d);
+  };
 
   const span = (view.to - view.from) / 1e6;
   const marks = ticks(span, Math.max(2, Math.floor((width - LEFT) / 90)));
@@ -70,22 +78,17 @@ export function drawTimeline(scene) {
       text(0, top + tall / 2 + 4, `CPU ${lane.cpu}${role ? ` ${role}` : ""}`, { class: tall < 20 ? "rp-tick" : "" }),
     );
     for (const one of joined(lane, tracks, c, x, view, trace.cpus)) {
+      const [row, wide] = [one.row, one.end - one.x];
       const inset = one.soft ? 0 : tall * 0.25;
-      const shape = { x: one.x, y: top + inset, width: Math.max(0.6, one.end - one.x), height: tall - inset };
-      const { row } = one;
-      parts.push(
-        s("rect", {
-          ...shape,
-          fill: colours.fill(names.symbol(c.pc[row])),
-          class: one.end - one.x > 3 ? "rp-part" : "",
-        }),
-      );
-      if (c.wait[row] > 0) {
-        const [a, b] = [x(Math.max(view.from, c.time[row])), x(Math.min(view.to, c.time[row] + c.wait[row]))];
-        if (b - a > 1) parts.push(s("rect", { ...shape, x: a, width: b - a, fill: scene.waitFill, class: "rp-waits" }));
-      }
+      const bar = (from, width_) => rect(from, top + inset, Math.max(0.6, width_), tall - inset);
+      put(colours.fill(names.symbol(c.pc[row])), wide > 3 ? "rp-part" : "", bar(one.x, wide));
+      if (c.wait[row] <= 0) continue;
+      const [from, to] = [Math.max(view.from, c.time[row]), Math.min(view.to, c.time[row] + c.wait[row])];
+      if (x(to) - x(from) > 1) put(scene.waitFill, "rp-waits", bar(x(from), x(to) - x(from)));
     }
   });
+  // one path for all bars of a fill: a picture of a hundred CPUs has ten thousand bars
+  for (const { fill, name, d } of bars.values()) parts.push(s("path", { d: d.join(""), fill, class: name }));
 
   scene.queues.forEach(([name, series], at) => {
     const base = laneTop(tracks.lanes, tracks.lanes.length) + (at + 1) * QUEUE - 6;
@@ -93,10 +96,13 @@ export function drawTimeline(scene) {
     const y = linear(0, most, base, base - QUEUE + 14);
     let now = series[0][1];
     let path = "";
+    let last = -1;
     for (const [time, length] of series) {
       if (time > view.to) break;
-      if (time >= view.from) path += ` H${x(time)} V${y(length)}`;
-      now = time < view.from ? length : now;
+      const here = place(x(time));
+      if (time >= view.from && here !== last) path += ` H${(last = here)}`;
+      if (time >= view.from) path += ` V${place(y(length))}`;
+      else now = length;
     }
     const d = `M${LEFT},${y(now)}${path} H${width - 6}`;
     parts.push(s("path", { d: `${d} V${base} H${LEFT} z`, class: "rp-queue-area" }));

@@ -87,7 +87,7 @@ function render({ model, el }) {
     if (message.kind !== "sample" || message.ticket !== ticket) return;
     const trace = message.sample;
     const names = createNames(sidecar, trace);
-    const tracks = createTracks(trace, names, sidecar);
+    const tracks = createTracks(trace, names);
     const journeys = createJourneys(sidecar, trace);
     const queues = sidecar.queues.map((name) => [name, tracks.series(name)]);
     const moving = queues.filter(([, series]) => series.length > 1).sort((a, b) => b[1].length - a[1].length);
@@ -110,9 +110,20 @@ function render({ model, el }) {
     row = Number.isInteger(next) && next >= 0 && next < scene.tracks.count ? next : -1;
     if (row >= 0 && !view.holds(timeOf(row))) view.show(timeOf(row));
     draw();
+    reveal();
     if (!tell) return;
     model.set("selection", row < 0 ? {} : selectionOf(scene, row));
     model.save_changes();
+  }
+
+  // With a hundred CPUs the picture scrolls: the lane of the selected instruction comes into sight.
+  function reveal() {
+    const { lanes } = scene.tracks;
+    const at = row < 0 ? -1 : lanes.indexOf(scene.tracks.lane(row));
+    if (at < 0) return;
+    const [top, bottom] = [laneTop(lanes, at), laneTop(lanes, at + 1)];
+    const high = picture.clientHeight;
+    if (top < picture.scrollTop || bottom > picture.scrollTop + high) picture.scrollTop = top - high / 2;
   }
 
   const timeOf = (at) => scene.trace.columns.time[at];

@@ -3,7 +3,8 @@
 
 export const COLUMNS = "time took context pc item line before after wait source spin what value to length".split(" ");
 const [HERE, CORE, CACHE, MEMORY] = [0, 1, 2, 3];
-const PATIENCE = 20_000; // instructions between two looks at other messages
+const LOOK = 250; // instructions between two looks at the clock
+const PATIENCE = 10; // ms between two looks at the page's other work
 
 // window: { start, until, room, queues: [set numbers], watch: { set, row, field } or null, events }.
 // pause(): gives way; wanted(): whether the trace is still wanted. Null if it is not.
@@ -133,12 +134,14 @@ export async function record(engine, sidecar, window, pause, wanted) {
   }
 
   if (status <= 1) status = 0;
+  let since = performance.now();
   for (let done = 1; status === 0 && kept < window.events; done++) {
     step();
-    if (done % PATIENCE) continue;
+    if (done % LOOK || performance.now() - since < PATIENCE) continue;
     await pause();
     if (!wanted()) return null;
     a = engine.arena;
+    since = performance.now();
   }
   if (rows.length > window.room) {
     lost += rows.length - window.room;
@@ -147,8 +150,13 @@ export async function record(engine, sidecar, window, pause, wanted) {
   const end = kept >= window.events || status > 1 ? head("now") : window.until;
   for (const row of spinning.values()) row.took = row.wait = end - row.time;
   const threads = head("cpus") + head("threads");
+  await pause();
+  if (!wanted()) return null;
   const columns = {};
-  for (const name of COLUMNS) columns[name] = Float64Array.from(rows, (row) => row[name]);
+  for (const name of COLUMNS) {
+    const column = (columns[name] = new Float64Array(rows.length));
+    for (let i = 0; i < rows.length; i++) column[i] = rows[i][name];
+  }
   return {
     columns,
     sharers: watch < 0 ? [] : rows.map((row) => row.sharers),

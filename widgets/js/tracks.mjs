@@ -11,7 +11,7 @@ function lowest(count, ok) {
   return a;
 }
 
-export function createTracks(trace, names, sidecar) {
+export function createTracks(trace, names) {
   const c = trace.columns;
   const count = c.time.length;
   const end = (i) => c.time[i] + c.took[i];
@@ -30,16 +30,20 @@ export function createTracks(trace, names, sidecar) {
     lane.waited = lane.spans.reduce((sum, i) => sum + Math.min(c.time[i] + c.wait[i], trace.end) - c.time[i], 0);
   }
 
+  const places = Object.keys(trace.lengths).map(Number);
+  const kinds = new Map(places.map((place) => [place, names.queueName(place)]));
+  // Rows that change the length of a queue that is looked at.
+  const pushes = [];
+  for (let i = 0; i < count; i++) if (c.length[i] >= 0 && (kinds.has(c.what[i]) || kinds.has(c.to[i]))) pushes.push(i);
+
   // [ps, length] of all queues of a name together, at the start and at every change.
   function series(name) {
-    const queue = sidecar.sets.queues.filter((q) => q.name === name);
-    const now = new Map();
-    for (const place of Object.keys(trace.lengths).map(Number))
-      if (queue.length && names.queueName(place) === name) now.set(place, trace.lengths[place]);
+    const now = new Map(
+      places.filter((place) => kinds.get(place) === name).map((place) => [place, trace.lengths[place]]),
+    );
     let total = [...now.values()].reduce((a, b) => a + b, 0);
     const out = [[trace.start, total]];
-    for (let i = 0; i < count; i++) {
-      if (c.length[i] < 0) continue;
+    for (const i of pushes) {
       const changes =
         c.to[i] >= 0
           ? [
