@@ -44,10 +44,16 @@ def serving(folder: Path, notebooks: Mapping[str, Sequence[str]]) -> Iterator[st
             break
         except OSError:
             time.sleep(0.5)
-    yield address
-    started.terminate()
-    started.wait(20)
-    log.close()
+    try:
+        yield address
+    finally:
+        started.terminate()
+        try:
+            started.wait(30)
+        except subprocess.TimeoutExpired:  # it asks its kernels first, and they may be busy
+            started.kill()
+            started.wait(10)
+        log.close()
 
 
 def opened(browser: Browser, address: str) -> Page:
@@ -66,10 +72,19 @@ def run_cell(page: Page, number: int) -> None:
     page.keyboard.press("Shift+Enter")
 
 
-def restart(address: str) -> None:
-    """Restart the kernels of a server."""
+def _each_kernel(address: str, what: str, method: str) -> None:
     with urllib.request.urlopen(f"{address}/api/kernels") as answer:
         kernels: list[dict[str, Any]] = json.load(answer)
     for kernel in kernels:
-        asked = urllib.request.Request(f"{address}/api/kernels/{kernel['id']}/restart", b"{}", method="POST")
+        asked = urllib.request.Request(f"{address}/api/kernels/{kernel['id']}{what}", b"{}", method=method)
         urllib.request.urlopen(asked).close()
+
+
+def restart(address: str) -> None:
+    """Restart the kernels of a server."""
+    _each_kernel(address, "/restart", "POST")
+
+
+def shut_down(address: str) -> None:
+    """End the kernels of a server."""
+    _each_kernel(address, "", "DELETE")

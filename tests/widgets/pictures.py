@@ -47,9 +47,11 @@ THRESHOLD = 0.15  # how far two colours are apart that count as different
 MOST = 0.001  # share of pixels that may differ: edges of letters, corners of sliders
 STABLE_MS = 750
 _FACES = {
-    ("Pinned", "normal"): "DejaVuSans", ("Pinned", "bold"): "DejaVuSans-Bold", ("Pinned mono", "normal"): "DejaVuSansMono",
+    ("Pinned", "normal"): "DejaVuSans",
+    ("Pinned", "bold"): "DejaVuSans-Bold",
+    ("Pinned mono", "normal"): "DejaVuSansMono",
     ("Pinned mono", "bold"): "DejaVuSansMono-Bold",
-}  # fmt: skip
+}
 #: When the height has been the same for so long, resolves to it.
 REST = """(quiet) => document.fonts.ready.then(() => new Promise((resolve) => {
   let height = -1, since = performance.now();

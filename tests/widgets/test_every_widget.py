@@ -1,4 +1,4 @@
-"""What holds for every widget: it is exported, light, quiet on the console, and keeps no more memory after many moves."""
+"""What holds for every widget: exported, light, quiet on the console, and no memory kept after many moves."""
 
 from __future__ import annotations
 

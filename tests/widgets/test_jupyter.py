@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.widgets import every
-from tests.widgets.jupyter import opened, restart, run_cell, serving
+from tests.widgets.jupyter import opened, restart, run_cell, serving, shut_down
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -29,10 +29,11 @@ READ_BACK = {
     "StructLayout": ("seed", "ArrowRight", "w.seed"),
     "Timeline": ("defer_free", "Space", "w.knobs['defer_free']"),
 }
+BACK = {"End": "Home", "ArrowDown": "ArrowUp", "ArrowRight": "ArrowLeft", "Space": "Space"}
 
 
 def notebook(name: str) -> tuple[str, str]:
-    return f"import widgets\nfrom widgets import {name}\nw = {every.call(name)}\nw", f"print('in Python', {READ_BACK[name][2]})"
+    return f"from widgets import {name}\nw = {every.call(name)}\nw", f"print('in Python', {READ_BACK[name][2]})"
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,7 @@ def test_the_kernel_answers_and_a_restart_leaves_the_lab_working(browser: Browse
     page.locator('[data-knob="mtu"]').press("Home")
     settle(page, "WebAssembly, in this page: the kernel does not answer")
     page.close()
+    shut_down(server)
 
 
 def at_rest(page: Page) -> str:
@@ -72,7 +74,7 @@ def at_rest(page: Page) -> str:
 @pytest.mark.parametrize("name", every.NAMES)
 def test_a_widget_is_read_back_and_outlives_its_kernel(browser: Browser, server: str, name: str) -> None:
     control, key, _ = READ_BACK[name]
-    page = opened(browser, f"{server}/lab/tree/{name}.ipynb")
+    page = opened(browser, f"{server}/lab/workspaces/{name}/tree/{name}.ipynb")  # the others' tabs are not restored
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     run_cell(page, 0)
@@ -93,7 +95,7 @@ def test_a_widget_is_read_back_and_outlives_its_kernel(browser: Browser, server:
     assert page.locator(".jp-OutputArea-output", has_text="in Python").inner_text().strip() == f"in Python {said}"
     restart(server)
     page.wait_for_timeout(3000)
-    knob.press("Home" if key == "End" else "ArrowUp" if key == "ArrowDown" else "ArrowLeft" if key == "ArrowRight" else key)
+    knob.press(BACK[key])
     page.wait_for_timeout(500)
     at_rest(page)
     if name != "GroPacker":  # arithmetic, no run
@@ -101,3 +103,4 @@ def test_a_widget_is_read_back_and_outlives_its_kernel(browser: Browser, server:
     assert page.locator(".jp-OutputArea-output[data-mime-type$='stderr']").count() == 0
     assert errors == []
     page.close()
+    shut_down(server)

@@ -59,8 +59,7 @@ MOVE = """async ([name, moves]) => {
     await rest();
     const changed = new Promise((resolve) => {
       const seen = new MutationObserver((records) => {
-        const drawn = records.some(({ target }) => target.closest?.(".rp-picture, svg, [role=img], [role=application]"));
-        if (!drawn) return;
+        if (!records.some(({ target }) => target.closest?.(".rp-picture, svg, [role=application]"))) return;
         seen.disconnect();
         requestAnimationFrame(() => resolve(performance.now()));
       });
@@ -70,8 +69,9 @@ MOVE = """async ([name, moves]) => {
     if (input.type === "checkbox") input.click();
     else {
       const [low, high, step] = [input.min, input.max, input.step || 1].map(Number);
-      const places = Math.min(97, Math.floor((high - low) / step));
-      input.value = low + step * Math.floor((((i * 37) % places) + 1) * Math.floor((high - low) / step / (places + 1)) + 1);
+      const room = Math.floor((high - low) / step);
+      const stride = Math.max(1, Math.floor(room / 98));
+      input.value = low + step * stride * (1 + ((i * 37) % Math.min(97, room)));
       input.dispatchEvent(new Event("input", { bubbles: true }));
     }
     const late = new Promise((resolve) => setTimeout(resolve, 5000));
