@@ -62,9 +62,9 @@ class TcpRxSkbCache(Scenario):
     patches = ("rx_skb_cache", "tx_skb_cache")
     knobs = (
         Knob("rx_skb_cache", 1, "The patch: a socket keeps the last sk_buff that its reader has read; softirq frees "
-             "it with the next packet.", kernel="5.2 to 5.15"),
+             "it with the next packet.", kernel="5.2 to 5.15, behind net.ipv4.tcp_rx_skb_cache, off by default"),
         Knob("tx_skb_cache", 1, "Its twin: a socket keeps the last acknowledged sk_buff for its next send, and a "
-             "head holds headers only.", kernel="5.2 to 5.15; later behind net.ipv4.tcp_tx_skb_cache, off by default"),
+             "head holds headers only.", kernel="5.2 to 5.15, behind net.ipv4.tcp_tx_skb_cache, off by default"),
         Knob("force_rx_cache", 0, "Keep the receive cache even with RPS or RFS, which the patch does not.",
              shows_with=(("rps_cpus", "all"),)),
         Knob("allocator", "slab", "The kernel's slab allocator. The authors' company ran SLAB; the default was SLUB.",
