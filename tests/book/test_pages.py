@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -22,9 +24,26 @@ HEAVIEST = 1_300_000  # bytes of a page and all it loads, gzipped
 PAGES = built_pages()
 ROOMS = ("book/", "chapters/")
 READING = [page for page in PAGES if page.startswith(ROOMS)]
+LIGHT: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"}
+DARK: dict[str, Any] = {**LIGHT, "color_scheme": "dark"}
+PHONE: dict[str, Any] = {"viewport": {"width": 375, "height": 800}, "color_scheme": "light", "has_touch": True}
 # The checker's time grows faster than a page, so it sees the long ones among the slow tests.
 LARGE = ("book/api", "book/gallery")
-LARGE_LAST = [pytest.param(page, marks=pytest.mark.slow) if page.startswith(LARGE) else page for page in READING]
+#: Pages that it sees in every dress among the quick ones: a picture of numbers, a picture with links, plain words.
+EVERY_DRESS = {"book/index.html", "book/after.html", "book/cite.html"}
+
+
+def dresses() -> list[Any]:
+    """Each page in light, in the dark and on a phone; the last two mostly among the slow tests."""
+    found = []
+    for page in READING:
+        for name, options in (("light", LIGHT), ("dark", DARK), ("phone", PHONE)):
+            late = page.startswith(LARGE) or (name != "light" and page not in EVERY_DRESS)
+            marks = [pytest.mark.slow] if late else []
+            found.append(pytest.param(page, options, id=f"{page}-{name}", marks=marks))
+    return found
+
+
 LOADS = {
     ("script", "src"),
     ("link", "href"),
@@ -60,6 +79,7 @@ class Elements(HTMLParser):
         self.links: list[str] = []
         self.ids: list[str] = []
         self.pictures_without_text: list[str] = []
+        self.headings: list[int] = []
         self.feed((HTML / page).read_text(encoding="utf-8"))
         self.places = set(self.ids)
 
@@ -71,6 +91,12 @@ class Elements(HTMLParser):
             self.links.append(given["href"])
         if tag == "img" and len(given.get("alt", "").split()) < 3:
             self.pictures_without_text.append(given.get("src", "")[:80])
+        if given.get("role") in {"img", "group"} and tag == "svg" and len(given.get("aria-label", "").split()) < 3:
+            self.pictures_without_text.append(given.get("class", "svg"))
+        if tag == "svg" and not {"role", "aria-hidden", "aria-label"} & set(given):
+            self.pictures_without_text.append(f"svg {given.get('class', '')}")
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
         for name in ("src", "href", "data"):
             if (
                 (tag, name) in LOADS
@@ -143,6 +169,15 @@ def test_every_picture_says_what_it_shows(page: str) -> None:
     assert elements_of(page).pictures_without_text == []
 
 
+@pytest.mark.parametrize("page", READING)
+def test_headings_begin_with_one_title_and_skip_no_level(page: str) -> None:
+    """The frame's own headings (its lists of contents) come before and after the page's."""
+    headings = elements_of(page).headings
+    assert headings.count(1) >= 1
+    own = headings[headings.index(1) :]
+    assert [pair for pair in pairwise(own) if pair[1] > pair[0] + 1] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_works_with_the_network_cut_and_is_light(page: str, watch: Callable[..., Watched]) -> None:
     watched = watch(address(page))
@@ -154,17 +189,8 @@ def test_a_page_works_with_the_network_cut_and_is_light(page: str, watch: Callab
     assert weight <= HEAVIEST, f"{weight:,} bytes"
 
 
-@pytest.mark.parametrize("page", LARGE_LAST)
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
-        {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
-        {"viewport": {"width": 375, "height": 800}, "color_scheme": "light", "has_touch": True},
-    ],
-    ids=["light", "dark", "phone"],
-)
-def test_axe_finds_nothing_serious(page: str, options: dict[str, object], watch: Callable[..., Watched]) -> None:
+@pytest.mark.parametrize(("page", "options"), dresses())
+def test_axe_finds_nothing_serious(page: str, options: dict[str, Any], watch: Callable[..., Watched]) -> None:
     watched = watch(address(page), reduced_motion="reduce", **options)
     settled(watched)
     found = Axe().run(watched.page).response["violations"]
