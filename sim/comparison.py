@@ -7,6 +7,7 @@ cost that the key decides.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -73,8 +74,9 @@ def _labels(
     found: dict[int, tuple[str, ...]] = {}
     for label, at in sorted(program.labels.items(), key=lambda pair: pair[1]):
         if label in used:
-            there = next((a for a in addresses if a >= at), None)
-            if there is not None:
+            place = bisect.bisect_left(addresses, at)
+            if place < len(addresses):
+                there = addresses[place]
                 found[there] = (*found.get(there, ()), label)
     return found
 
