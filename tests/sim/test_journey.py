@@ -20,7 +20,8 @@ CASES: dict[str, tuple[dict[str, int | str], int, int]] = {
     "udpv6-early-demux": ({}, 50, 200),
     "lab": ({}, 100, 120),
 }
-every = pytest.mark.parametrize("name", CASES)
+SLOW = {"lab", "tcp-rx-skb-cache"}  # the largest
+every = pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES])
 
 
 @cache

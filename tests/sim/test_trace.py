@@ -59,7 +59,8 @@ def untraced(name: str) -> tuple[Array, Array]:
     return before, arena
 
 
-every = pytest.mark.parametrize("name", CASES)
+SLOW = {"lab", "tcp-rx-skb-cache"}  # the largest
+every = pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES])
 
 
 @every
