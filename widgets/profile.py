@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import traitlets as t
 
 from sim import scenarios, shares
+from sim.layers import layer, present
 from sim.result import Result
 from sim.schema import nearest
 from widgets import still
-from widgets.layers import layer, present
 from widgets.pair import Pair, PairWidget
 from widgets.sidecar import figures, of_scenario
 

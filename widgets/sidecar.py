@@ -13,10 +13,10 @@ from typing import Any
 
 from sim import reported, source_hash
 from sim.engine import tables
+from sim.layers import layer, present
 from sim.result import STUDENT_T, Metric, Role
 from sim.scenarios import Scenario
 from sim.spec import Spec
-from widgets.layers import layer, present
 
 Term = dict[str, int]
 

@@ -8,12 +8,12 @@ import traitlets as t
 
 from sim import journey, scenarios
 from sim.engine.native import NativeEngine
+from sim.layers import layer, present
 from sim.places import Places
 from sim.trace import ROOM, Window, record
 from widgets import still, trace_data
 from widgets.base import PathWidget
 from widgets.knob_trait import knob_trait
-from widgets.layers import layer, present
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

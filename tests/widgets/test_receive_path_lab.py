@@ -8,8 +8,8 @@ import pytest
 import traitlets
 
 from sim.knob import KnobError
+from sim.layers import LAYERS, layer
 from widgets import ReceivePathLab, sidecar
-from widgets.layers import LAYERS, layer
 
 
 @pytest.fixture

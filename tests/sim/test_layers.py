@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sim import scenarios
+from sim.layers import LAYERS, OTHER, layer, present
 from sim.scenarios import Scenario
 from tests.sim.scenarios.example_udp_flood import UdpFlood
-from widgets.layers import LAYERS, OTHER, layer, present
 
 ALL: list[Scenario] = [*(scenarios.load(name) for name in scenarios.names()), UdpFlood()]
 
