@@ -23,6 +23,7 @@ function brief(name) {
   const parts = name.split("+");
   return parts.length > 3 ? `${parts[0]} + ${parts.length - 1} more` : parts.join(" + ");
 }
+const stated = (x) => x.toLocaleString("en", { maximumFractionDigits: 6 }); // a figure of the thread, digit by digit
 const signed = (x) => `${x < 0 ? "−" : "+"}${format(Math.abs(x))}`;
 
 function render({ model, el }) {
@@ -78,7 +79,7 @@ function render({ model, el }) {
     marksOf(name).some(Boolean) || Math.max(mean(0, name), mean(1, name)) >= LEAST || name === selection;
   const shown = (m) => (m ? (refining ? `${format(m.mean)}` : interval(m)) : "0");
   const words = (name) => {
-    const marks = marksOf(name).map((row, side) => row && `${NAMES[side]} reported ${format(row.reported)}, ${row.role}`);
+    const marks = marksOf(name).map((row, side) => row && `${NAMES[side]} reported ${stated(row.reported)}, ${row.role}`);
     const parts = [`${shown(share(0, name))} % before`, `${shown(share(1, name))} % after`, `${signed(delta(name).mean)} points`];
     return `${name}: ${[...parts, ...marks.filter(Boolean)].join(", ")}`;
   };
@@ -190,7 +191,7 @@ function render({ model, el }) {
     detail.replaceChildren(
       h("p", { class: "rp-selected" }, symbolLink(selection), `, ${sidecar.layers[selection] ?? "several symbols"}: `, words(selection).slice(selection.length + 2)),
       ...marks.filter(Boolean).map((row) =>
-        h("p", { class: "rp-mark" }, `${row.figure}: ${format(row.reported)} ${row.unit}, ${row.role}. ${row.note} `, h("a", { href: row.url }, row.source.replace(`, ${row.url}`, ""))),
+        h("p", { class: "rp-mark" }, `${row.figure}: ${stated(row.reported)} ${row.unit}, ${row.role}. ${row.note} `, h("a", { href: row.url }, row.source.replace(`, ${row.url}`, ""))),
       ),
     );
   }
@@ -230,7 +231,7 @@ function render({ model, el }) {
           shown(share(0, name)),
           shown(share(1, name)),
           refining || delta(name).low === undefined ? signed(delta(name).mean) : `${signed(delta(name).mean)} (${signed(delta(name).low)} to ${signed(delta(name).high)})`,
-          ...marksOf(name).map((row) => (row ? `${format(row.reported)}, ${row.role}` : "")),
+          ...marksOf(name).map((row) => (row ? `${stated(row.reported)}, ${row.role}` : "")),
         ]),
       ),
     );
