@@ -74,6 +74,26 @@ class Packet:
         return self.protocol == socket.IPPROTO_TCP
 
 
+class _Whole:
+    """A file whose reads are complete or empty: dpkt takes a packet that was cut off for a short one."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.name = file.name
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        if 0 < len(data) < size:
+            raise dpkt.dpkt.NeedData(f"got {len(data)} of {size} bytes")
+        return data
+
+    def seek(self, *where: int) -> int:
+        return self._file.seek(*where)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
 @dataclass
 class Skipped:
     """Frames that hold no IP packet, or a broken one: counted, so that a summary can say so."""
@@ -107,6 +127,8 @@ def read(path: Path, skipped: Skipped | None = None) -> Iterator[Packet]:
                 said = str(error) or type(error).__name__
                 raise Damaged(f"{path}: the file ends or breaks inside packet {number + 1} ({said})") from None
             number += 1
+            if not frame:
+                raise Damaged(f"{path}: the file ends or breaks inside packet {number} (nothing of it is there)")
             packet = parse(round(time_s * 1_000_000_000), frame, link)
             if packet is not None:
                 yield packet
@@ -117,8 +139,9 @@ def read(path: Path, skipped: Skipped | None = None) -> Iterator[Packet]:
 def _reader(path: Path, file: BinaryIO) -> Any:
     magic = file.read(4)
     file.seek(0)
+    whole = _Whole(file)
     try:
-        return dpkt.pcapng.Reader(file) if magic == PCAPNG_MAGIC else dpkt.pcap.Reader(file)
+        return dpkt.pcapng.Reader(whole) if magic == PCAPNG_MAGIC else dpkt.pcap.Reader(whole)
     except (dpkt.dpkt.Error, ValueError) as error:
         said = str(error) or type(error).__name__
         raise Damaged(f"{path}: not a pcap or pcapng file ({said})") from None

@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import display
 from ..progress import Progress
-from . import catalogue, tools
+from . import catalogue, own, tools
 from .experiment import LARGEST_ROUNDS, LONGEST_S, Experiment, Outcome, perform
 from .load import UNITS
 
@@ -31,6 +31,7 @@ def declare(command: Callable[..., argparse.ArgumentParser]) -> None:
     sub.add_argument("--seconds", type=float, default=1.0, help=f"length of a run, 0.1 to {LONGEST_S:g} (1)")
     sub.add_argument("--rounds", type=int, default=5, help=f"runs of each arm, 1 to {LARGEST_ROUNDS} (5)")
     sub.add_argument("--json", type=Path, metavar="FILE", help="write the readings down as well; - is standard output")
+    own.declare(choices)
 
 
 def show(options: argparse.Namespace, rest: list[str]) -> int:
