@@ -92,7 +92,7 @@ def test_a_real_capture_is_read_with_lengths_from_the_header_though_it_was_cut_a
 
 
 def test_pcap_and_pcapng_read_alike(tmp_path: Path) -> None:
-    frames = list(dpkt.pcap.Reader(BULK.open("rb")))[:50]
+    frames = list(dpkt.pcap.Reader(io.BytesIO(BULK.read_bytes())))[:50]
     (tmp_path / "a.pcapng").write_bytes(written(frames, "pcapng"))
     wanted = list(capture.read(BULK))[:50]
     found = list(capture.read(tmp_path / "a.pcapng"))
