@@ -17,8 +17,8 @@ def moments() -> Picture:
     """One call of recvmsg() before and after the patch, with the moments of its ACKs."""
     picture = Picture(
         188,
-        "Before the patch a reader sends an ACK each time it turns to the backlog, and TCP counts new data right behind "
-        "it; after the patch one ACK at the end of the call covers all.",
+        "Before the patch a reader sends an ACK each time it turns to the backlog, right before new data are counted; "
+        "after the patch one ACK at the end of the call covers all.",
     )
     steps = (("copy", 62, "wash"), ("backlog", 56, "box")) * 2 + (("copy", 62, "wash"),)
     for row, (name, early) in enumerate((("before", True), ("after", False))):
