@@ -27,6 +27,17 @@ MODULES = {
 }
 
 
+#: JupyterLab takes arrow keys for its own cells, even from a control that has the focus, unless that control forbids it.
+_KEYS_STAY = """\
+export default {
+  render(context) {
+    context.el.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true"));
+    return $widget.render(context);
+  },
+};
+"""
+
+
 @functools.cache
 def styles() -> str:
     """The styles of all widgets, as CSS."""
@@ -50,7 +61,7 @@ def module(widget: str) -> str:
     """One widget with all it needs as an ES module in the anywidget front-end format."""
     bundle = Bundle(virtual=_virtual())
     bundle.add(MODULES[widget])
-    return f'{bundle.text}export default $use("{MODULES[widget]}").default;\n'
+    return f'{bundle.text}const $widget = $use("{MODULES[widget]}").default;\n{_KEYS_STAY}'
 
 
 @functools.cache

@@ -1,6 +1,6 @@
 """`make bench`: the project's speeds against their targets, as a table and as JSON.
 
-    python -m tests.bench                    all of it, three to four minutes on a quiet machine
+    python -m tests.bench                    all of it, four to five minutes on a quiet machine
     python -m tests.bench --only hosts page  some of it
     python -m tests.bench --json bench.json  written down as well
 
@@ -43,6 +43,7 @@ def sections() -> dict[str, Section]:
         "cpus": lambda browser: speeds.scaling(),
         "trace": lambda browser: ring.lines(),
         "page": waits.page,
+        "widgets": waits.widgets,
     }
     for name in scenarios.names():
         out[name] = lambda browser, name=name: waits.scenario(name, browser)

@@ -14,7 +14,7 @@ from sim.engine.native import NativeEngine
 from tests.bench import startup
 from tests.bench.hosts import Chromium
 from tests.bench.line import Line, at_most
-from tests.widgets import page_speed
+from tests.widgets import every, page_speed, widget_speed
 
 ENOUGH_S = 3.0  # a wait that takes longer is not repeated
 REPEATS = 3
@@ -22,6 +22,7 @@ REPEATS = 3
 FIRST_CALL, LATER, PICTURE, INTERVALS = at_most(30), at_most(2), at_most(100), at_most(600)
 FIRST_NATIVE, FINAL_NATIVE, FIRST_IN_PAGE, FINAL_IN_PAGE = at_most(1.5), at_most(5), at_most(3), at_most(15)
 ARENA_MB, VALIDATE = at_most(64), at_most(180)
+READY, ANSWER = at_most(2500), at_most(100)
 
 
 def seconds(act: Callable[[], object]) -> tuple[float, str]:
@@ -58,6 +59,18 @@ def page(browser: Browser) -> list[Line]:
         Line(group, f"{name}, p95", got[key]["p95_ms"], "ms", target, f"median {got[key]['median_ms']:g} ms")
         for name, key, target in rows
     ]
+
+
+def widgets(browser: Browser) -> list[Line]:
+    """A page with four widgets until all show runs; each kind of widget after a move."""
+    group = "Widgets on a page from a file"
+    made = ", ".join(widget_speed.PAGE)
+    out = [Line(group, "four of them ready, median", round(widget_speed.ready(browser)), "ms", READY, made)]
+    for name in every.NAMES:
+        got = widget_speed.answers(browser, name)
+        note = f"{widget_speed.CONTROL[name]} moved, median {got['median_ms']:g} ms"
+        out.append(Line(group, f"{name}, move to picture, p95", got["p95_ms"], "ms", ANSWER, note))
+    return out
 
 
 def scenario(name: str, browser: Browser) -> list[Line]:

@@ -61,7 +61,7 @@ def opened(browser: Browser, address: str) -> Page:
     page = browser.new_page(viewport={"width": 1200, "height": 1000})
     page.goto(address)
     page.locator(".jp-CodeCell .cm-content").first.wait_for(timeout=60_000)
-    page.get_by_text("Python 3", exact=False).first.wait_for(timeout=60_000)
+    page.locator("text=Python 3 >> visible=true").first.wait_for(timeout=60_000)
     page.wait_for_timeout(2000)  # the kernel's connection shows nowhere that both front ends share
     return page
 

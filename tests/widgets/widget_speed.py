@@ -46,7 +46,8 @@ READY = """() => new Promise((resolve) => {
     else requestAnimationFrame(look);
   })();
 })"""
-#: Moves a control to a new place after each rest; ms from the event to the frame after the picture's nodes changed.
+#: Moves a control to a new place after each rest; ms from the event to the frame after the first picture that was drawn
+#: from runs of the new setting. A widget says when it has drawn such a one; at rest there are no runs of another.
 MOVE = """async ([name, moves]) => {
   const input = document.querySelector(`.rp-live [data-knob="${name}"]`);
   const live = input.closest(".rp-live");
@@ -57,13 +58,9 @@ MOVE = """async ([name, moves]) => {
   const out = [];
   for (let i = 0; i < moves; i++) {
     await rest();
-    const changed = new Promise((resolve) => {
-      const seen = new MutationObserver((records) => {
-        if (!records.some(({ target }) => target.closest?.(".rp-picture, svg, [role=application]"))) return;
-        seen.disconnect();
-        requestAnimationFrame(() => resolve(performance.now()));
-      });
-      seen.observe(live, { subtree: true, childList: true });
+    const drawn = new Promise((resolve) => {
+      const heard = () => requestAnimationFrame(() => resolve(performance.now()));
+      live.addEventListener("rp-drawn", heard, { once: true });
     });
     const began = performance.now();
     if (input.type === "checkbox") input.click();
@@ -74,8 +71,8 @@ MOVE = """async ([name, moves]) => {
       input.value = low + step * stride * (1 + ((i * 37) % Math.min(97, room)));
       input.dispatchEvent(new Event("input", { bubbles: true }));
     }
-    const late = new Promise((resolve) => setTimeout(resolve, 5000));
-    const at = await Promise.race([changed, late]);
+    const late = new Promise((resolve) => setTimeout(resolve, 20_000));
+    const at = await Promise.race([drawn, late]);
     if (at === undefined) throw new Error(`${name} was moved and nothing was drawn`);
     out.push(at - began);
   }

@@ -162,6 +162,7 @@ function render({ model, el }) {
         if (transfer_ns !== panel.values.transfer_ns) return panel.move({ transfer_ns });
       }
       if (names.every((name) => name === "cpus")) return draw();
+      panel.settled((settled = false));
       sweep.ask({ ...panel.values, replications: model.get("replications") });
     },
   });

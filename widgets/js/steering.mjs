@@ -22,6 +22,7 @@ function render({ model, el }) {
   ];
   let now = null; // { ways, work, result, done, values }
   let before = null; // the last settled map for other settings
+  let asked = false; // runs are on their way
 
   const scenarioKnobs = (v) => Object.fromEntries(sidecar.controls.map((k) => [k.name, v[k.name]]));
   const all = Object.fromEntries(sidecar.knobs.map((k) => [k.name, k.default]));
@@ -49,6 +50,7 @@ function render({ model, el }) {
     }));
     if (now?.done && JSON.stringify(scenarioKnobs(now.values)) !== JSON.stringify(scenarioKnobs(v))) before = now;
     now = { ways, work, result: combine(samples, sidecar, { knobs: scenarioKnobs(v), seed: v.seed }), done, values: { ...v } };
+    asked = !done;
     draw();
     panel.drawn({ knobs: { ...v }, ways, work, result: now.result, done });
   }
@@ -128,7 +130,7 @@ function render({ model, el }) {
     panel.picture.replaceChildren(
       s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": said }, parts),
     );
-    panel.settled(now.done);
+    panel.settled(!asked);
     panel.mark.textContent =
       `${sweep.where()} · engine ${String(sidecar.engine_hash).slice(0, 12)} · seed ${now.values.seed} · ` +
       (now.done ? `rates over ${now.result.replications} seeds, 95 % intervals` : "refining, no interval yet") +
@@ -201,7 +203,11 @@ function render({ model, el }) {
     draw,
     rows,
     command: () => command(sidecar.scenario, sidecar.knobs, { ...all, ...scenarioKnobs(panel.values) }, panel.values.seed, model.get("replications")),
-    moved: (names) => (names.every((name) => name === "follow") ? draw() : sweep.ask(panel.values)),
+    moved(names) {
+      if (names.every((name) => name === "follow")) return draw();
+      panel.settled(!(asked = true));
+      sweep.ask(panel.values);
+    },
   });
   panel.legend.setAttribute("aria-label", "Columns");
   panel.legend.append(
