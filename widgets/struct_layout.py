@@ -169,7 +169,8 @@ class StructLayout(PairWidget):
             for side, layout, m in zip(("before", "now"), (self.base, self.layout), metrics, strict=True)
         ]
         who = " and ".join(self._sample.symbols)
-        return f"{self._sample.title}, fields that {who} touches: {'; '.join(parts)}."
+        verb = "touch" if len(self._sample.symbols) > 1 else "touches"
+        return f"{self._sample.title}, fields that {who} {verb}: {'; '.join(parts)}."
 
     def _touched(self, layout: Layout) -> list[str]:
         uses = self.sidecar["uses"]

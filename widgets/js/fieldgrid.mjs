@@ -80,7 +80,8 @@ export function createFieldGrid({ label, lineBytes, about, lineIn, changed, chos
     const chosenField = layout.fields.find((f) => f.name === selection);
     const shown = new Set();
     for (let line = 0; line < layout.lines; line++)
-      if (all || (low <= line && line <= high) || (chosenField.line <= line && line <= chosenField.last)) shown.add(line);
+      if (all || (low <= line && line <= high) || (chosenField.line <= line && line <= chosenField.last))
+        shown.add(line);
     const parts = [];
     for (let line = 0; line < layout.lines; line++) {
       if (shown.has(line)) {
@@ -92,7 +93,11 @@ export function createFieldGrid({ label, lineBytes, about, lineIn, changed, chos
       const fields = layout.fields.filter((f) => f.last >= from && f.line <= line).length;
       const lines = from === line ? `line ${from}` : `lines ${from} to ${line}`;
       parts.push(
-        h("p", { class: "rp-skipped", role: "presentation" }, `${lines}: ${fields} fields, none touched by the chosen function`),
+        h(
+          "p",
+          { class: "rp-skipped", role: "presentation" },
+          `${lines}: ${fields} fields, none touched by the chosen function`,
+        ),
       );
     }
     node.replaceChildren(...parts);
@@ -178,8 +183,8 @@ export function createFieldGrid({ label, lineBytes, about, lineIn, changed, chos
     if (!field || event.button) return;
     const name = field.dataset.field;
     // A finger that did not choose before it moves is scrolling the page.
-    if (event.pointerType !== "touch" || name === selection) drag = { name, x: event.clientX, y: event.clientY, before: [...order] };
-    else drag = null;
+    const may = event.pointerType !== "touch" || name === selection;
+    drag = may ? { name, x: event.clientX, y: event.clientY, before: [...order] } : null;
     if (name !== selection) choose(name);
     if (drag) node.setPointerCapture(event.pointerId);
     event.preventDefault();

@@ -8,7 +8,9 @@ const LETTER = 6.6;
 
 // shares: symbol -> percent. only: a layer that fills the width, or "". side: told to each entry's name.
 export function flame(width, title, shares, palette, only, side) {
-  const entries = Object.entries(shares).filter(([name, share]) => share > 0 && (!only || palette.layer(name) === only));
+  const entries = Object.entries(shares).filter(
+    ([name, share]) => share > 0 && (!only || palette.layer(name) === only),
+  );
   const layers = palette.layers
     .map((layer) => {
       const inside = entries.filter(([name]) => palette.layer(name) === layer).sort((a, b) => b[1] - a[1]);

@@ -5,8 +5,10 @@ import { linear } from "./scales.mjs";
 
 const BAR = 11;
 
-const whisker = (x, m, y) =>
-  m.low !== undefined && s("path", { d: `M${x(m.low)},${y + 2} v7 m0,-3.5 H${x(m.high)} m0,-3.5 v7`, class: "rp-thin" });
+function whisker(x, m, y) {
+  if (m.low === undefined) return null;
+  return s("path", { d: `M${x(m.low)},${y + 2} v7 m0,-3.5 H${x(m.high)} m0,-3.5 v7`, class: "rp-thin" });
+}
 
 // shares, marks: before and after; a mark is a reported row or undefined. high: where the scale ends.
 export function bars(shares, marks, width, high) {

@@ -41,7 +41,8 @@ function render({ model, el }) {
     return `offset ${f.offset}, ${f.size} bytes, line ${f.line}; ${by.join(", ") || "not touched here"}`;
   };
   const about = (name) => ({ kind: touched(name) ? "touched" : uses[name] ? "used" : "idle", words: words(name) });
-  const linesOf = (layout) => [...new Set(layout.fields.filter((f) => touched(f.name)).map((f) => f.line))].sort((a, b) => a - b);
+  const linesOf = (layout) =>
+    [...new Set(layout.fields.filter((f) => touched(f.name)).map((f) => f.line))].sort((a, b) => a - b);
   const list = (lines) => `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ") || "none"}`;
 
   // --- the fields -----------------------------------------------------------------------------------
@@ -130,7 +131,10 @@ function render({ model, el }) {
       seed,
     ],
     key: `struct-layout-${sidecar.name}`,
-    call: () => `StructLayout("${sidecar.name}", "${panel.values.start}", order=${JSON.stringify(order)}, aligned=${JSON.stringify(aligned)})`,
+    call() {
+      const rest = `order=${JSON.stringify(order)}, aligned=${JSON.stringify(aligned)}`;
+      return `StructLayout("${sidecar.name}", "${panel.values.start}", ${rest})`;
+    },
     moved(changed) {
       if (changed.includes("start")) begin(names(panel.values.start), [...layouts[panel.values.start].aligned]);
       else {
@@ -189,7 +193,8 @@ function render({ model, el }) {
     const rates = a
       ? ` ${metric}: ${interval(a)} ${a.unit} before, ${interval(b)} now, ${change(a.mean, b.mean)}.`
       : "";
-    const text = `${who().join(" and ")} touches ${list(lines[0])} in “${sidecar.first}” and ${list(lines[1])} now.`;
+    const places = `${list(lines[0])} in “${sidecar.first}” and ${list(lines[1])} now`;
+    const text = `${who().join(" and ")} ${who().length > 1 ? "touch" : "touches"} ${places}.`;
     el.dataset.lines = JSON.stringify(lines[1]);
     panel.summary.textContent = settled ? text + rates : text;
     if (a) {
