@@ -9,7 +9,8 @@ from .experiment import Experiment
 from .load import Setup
 
 BULK: Final = Setup()
-FLOOD: Final = Setup(load="udp", connected=True)
+FLOOD: Final = Setup(load="udp", connected=True, count_look_ups=True)
+ROUTED: Final = Setup(load="forward", count_look_ups=True)
 
 EXPERIMENTS: Final = {
     e.name: e
@@ -61,7 +62,10 @@ EXPERIMENTS: Final = {
         ),
         Experiment(
             "tcp-early-demux", "What does early demux give TCP?",
-            {"off": BULK.with_(tcp_early_demux=False), "on": BULK},
+            {
+                "off": BULK.with_(tcp_early_demux=False, count_look_ups=True),
+                "on": BULK.with_(count_look_ups=True),
+            },
             "rate_gbps",
             "A route look-up saved for each packet after GRO: one in 45 segments, so little in bulk.",
         ),
@@ -83,23 +87,23 @@ EXPERIMENTS: Final = {
         Experiment(
             "forward", "What does early demux cost a router?",
             {
-                "off": Setup(load="forward", tcp_early_demux=False, udp_early_demux=False),
-                "on": Setup(load="forward"),
+                "off": ROUTED.with_(tcp_early_demux=False, udp_early_demux=False),
+                "on": ROUTED,
             },
-            "packets_per_s",
+            "delivered_per_s",
             "A router has no socket to find: the look-up is for nothing.",
         ),
         Experiment(
             "udp-flood", "More flows into one UDP socket?",
             {"1 flow": Setup(load="udp"), "16 flows": Setup(load="udp", flows=16)},
-            "packets_per_s",
+            "delivered_per_s",
             "One queue, one lock, one reader: the number of senders' ports changes none of them.",
         ),
         Experiment(
             "fanout", "A packet socket that nobody reads, with and without rollover?",
             {"without": Setup(load="fanout", rollover=False), "with": Setup(load="fanout")},
-            "reader_pct",
-            "Without rollover the packets of the unread socket are lost; with it another socket gets them.",
+            "delivered_per_s",
+            "All arrive on one CPU, whose socket nobody reads: rollover gives them to the other one, or they are lost.",
         ),
         Experiment(
             "small-messages", "64-byte messages over many flows: where does RPS help?",

@@ -7,15 +7,17 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from .. import display
 from ..progress import Progress
-from . import catalogue, own, tools
-from .experiment import LARGEST_ROUNDS, LONGEST_S, Experiment, Outcome, perform
-from .load import UNITS
+from ..words import Mistake
+from . import catalogue, own, report, tools
+from .experiment import LARGEST_ROUNDS, LONGEST_S, bounded, perform
+from .reading import MEANING, UNITS
 
-DONE = 0
+DONE: Final = 0
+BUSY: Final = 0.5
 
 
 def declare(command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -25,13 +27,32 @@ def declare(command: Callable[..., argparse.ArgumentParser]) -> None:
     sub = choices.add_parser("list", help="the experiments, and what this system lacks for them")
     sub.set_defaults(run=show)
     sub.add_argument("--json", action="store_true", help="JSON on standard output")
-    sub = choices.add_parser("experiment", help="run one: both arms in turns, between namespaces of its own")
+    text = "run one: both arms in turns, between network namespaces of its own"
+    sub = choices.add_parser(
+        "experiment", help=text, description=text[0].upper() + text[1:] + ".", epilog=_more(), allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     sub.set_defaults(run=experiment)
     sub.add_argument("name", help="an experiment, see host list")
     sub.add_argument("--seconds", type=float, default=1.0, help=f"length of a run, 0.1 to {LONGEST_S:g} (1)")
     sub.add_argument("--rounds", type=int, default=5, help=f"runs of each arm, 1 to {LARGEST_ROUNDS} (5)")
     sub.add_argument("--json", type=Path, metavar="FILE", help="write the readings down as well; - is standard output")
+    sub.add_argument(
+        "--perf", action="store_true",
+        help="record each run as long again, and show the CPUs' time by the book's layers and symbols",
+    )
     own.declare(choices)
+
+
+def _more() -> str:
+    """What stands below the options of ``host experiment --help``."""
+    return "\n".join([
+        "experiments:", *(f"  {e.name:28}{e.question}" for e in catalogue.EXPERIMENTS.values()), "",
+        "numbers, each a mean over the rounds with Student's 95 % interval:",
+        *(f"  {name:28}{f'{UNITS[name]}: ' if UNITS[name] else ''}{MEANING[name]}" for name in UNITS), "",
+        "Needs root on Linux. All that is set up ends with the command, however it ends; nothing outside is changed.",
+        "status: 0 done, 1 this system cannot, or a run failed, 2 a mistake on the command line, 130 interrupted",
+    ])
 
 
 def show(options: argparse.Namespace, rest: list[str]) -> int:
@@ -53,10 +74,14 @@ def show(options: argparse.Namespace, rest: list[str]) -> int:
 
 def experiment(options: argparse.Namespace, rest: list[str]) -> int:
     """Run one and show it. Raises what `sim.host.experiment.perform` raises."""
-    chosen = catalogue.find(options.name)
+    try:
+        chosen = catalogue.find(options.name)
+        bounded(options.seconds, options.rounds)
+    except ValueError as error:
+        raise Mistake(str(error)) from None
     target = options.json
     if target is not None and str(target) != "-" and not target.resolve().parent.is_dir():
-        raise ValueError(f"--json {target}: there is no folder {target.resolve().parent}")
+        raise Mistake(f"--json {target}: there is no folder {target.resolve().parent}")
     whole = options.rounds * len(chosen.arms)
     done = 0
     with Progress(chosen.name) as progress:
@@ -66,39 +91,18 @@ def experiment(options: argparse.Namespace, rest: list[str]) -> int:
             progress(done, whole)
             done += 1
 
-        outcome = perform(chosen, options.seconds, options.rounds, told)
+        outcome = perform(chosen, options.seconds, options.rounds, told, options.perf)
+    if outcome.machine["load_average"] > BUSY:
+        print(f"other programs ran before: load average {outcome.machine['load_average']:.1f}; expect wide intervals",
+              file=sys.stderr)
     document = outcome.to_dict()
     if str(target) == "-":
         print(json.dumps(document, indent=1))
         return DONE
     if target is not None:
         _write(target, document)
-    table(chosen, outcome)
+    report.show(chosen, outcome)
     return DONE
-
-
-def table(chosen: Experiment, outcome: Outcome) -> None:
-    """The arms side by side, each number with its interval, and the change in what was asked."""
-    print(chosen.question)
-    arms = list(outcome.readings)
-    names = [n for n in UNITS if n in outcome.readings[arms[0]][0].numbers]
-    rows = []
-    for name in names:
-        row = [name, UNITS[name]]
-        for arm in arms:
-            found = outcome.estimate(arm, name)
-            row += [display.number(found.mean), display.span(found.low, found.high)]
-        rows.append(row)
-    columns = ["", "unit", *(c for arm in arms for c in (arm, "95 % interval"))]
-    display.table("", columns, rows, arms)
-    for arm in arms[1:]:
-        change = outcome.change(arm, chosen.answers)
-        if change is None:
-            print(f"{chosen.answers}: {arm} against {arms[0]}: no change can be stated, {arms[0]} showed 0")
-        else:
-            print(f"{chosen.answers}: {arm} against {arms[0]}: {change.mean:+.1f} % "
-                  f"({change.low:+.1f} to {change.high:+.1f}, round by round)")
-    print(chosen.expect)
 
 
 def _write(target: Path, document: dict[str, Any]) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from .namespace import Namespace
 from .wire import End
 
 #: Columns of a line of /proc/stat, as proc(5) names them, in ticks.
-STAT = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+STAT: Final = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+#: Columns of /proc/net/dev, named as below /sys/class/net/*/statistics.
+RECEIVED: Final = (
+    "rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "rx_frame", "rx_compressed", "multicast",
+)
+SENT: Final = ("tx_bytes", "tx_packets", "tx_errors", "tx_dropped")
 
 
 class Unreadable(ValueError):
@@ -56,21 +62,39 @@ def singles(text: str, where: str) -> dict[str, int]:
         raise Unreadable(f"{where}: a line is not a name and a number") from None
 
 
+def softirqs(text: str, kind: str) -> int:
+    """How often a softirq ran, on all CPUs, from /proc/softirqs. Raises Unreadable."""
+    for line in text.splitlines():
+        head, _, numbers = line.partition(":")
+        if head.strip() == kind:
+            try:
+                return sum(map(int, numbers.split()))
+            except ValueError:
+                raise Unreadable(f"/proc/softirqs: cannot read {line!r}") from None
+    raise Unreadable(f"/proc/softirqs: no line of {kind}")
+
+
 def protocols(host: Namespace) -> dict[str, int]:
     """All protocol counters of a host."""
-    found = pairs(host.read("/proc/net/snmp"), "/proc/net/snmp")
-    found |= pairs(host.read("/proc/net/netstat"), "/proc/net/netstat")
-    if host.exists("/proc/net/snmp6"):
-        found |= singles(host.read("/proc/net/snmp6"), "/proc/net/snmp6")
+    found = pairs(host.net("snmp"), "/proc/net/snmp") | pairs(host.net("netstat"), "/proc/net/netstat")
+    return found | singles(host.net("snmp6"), "/proc/net/snmp6")
+
+
+def devices(text: str) -> dict[str, dict[str, int]]:
+    """Packets and bytes of each device, both ways, from /proc/net/dev. Raises Unreadable."""
+    found: dict[str, dict[str, int]] = {}
+    for line in text.splitlines()[2:]:
+        name, _, numbers = line.partition(":")
+        values = numbers.split()
+        if len(values) < len(RECEIVED) + len(SENT) or not all(map(str.isdecimal, values)):
+            raise Unreadable(f"/proc/net/dev: cannot read {line!r}")
+        found[name.strip()] = dict(zip((*RECEIVED, *SENT), map(int, values), strict=False))
     return found
 
 
 def device(end: End) -> dict[str, int]:
     """Packets and bytes of a device, both ways."""
-    folder = f"/sys/class/net/{end.device}/statistics"
-    names = ("rx_packets", "rx_bytes", "rx_dropped", "tx_packets", "tx_bytes", "tx_dropped")
-    numbers = end.host.run("cat", *(f"{folder}/{name}" for name in names)).split()
-    return dict(zip(names, map(int, numbers), strict=True))
+    return devices(end.host.net("dev"))[end.device]
 
 
 def cpu_time_s(pid: int) -> float:
@@ -88,6 +112,7 @@ class Snapshot:
     """Counters of the machine and of two hosts at one moment."""
 
     cpus: dict[int, dict[str, int]]
+    net_rx: int
     sent: dict[str, int]
     received: dict[str, int]
     devices: dict[str, int]
@@ -96,7 +121,8 @@ class Snapshot:
     def take(cls, sender: End, receiver: End) -> Snapshot:
         """Read all of it."""
         cpus = stat(Path("/proc/stat").read_text(encoding="utf-8"))
-        return cls(cpus, protocols(sender.host), protocols(receiver.host), device(receiver))
+        net_rx = softirqs(Path("/proc/softirqs").read_text(encoding="utf-8"), "NET_RX")
+        return cls(cpus, net_rx, protocols(sender.host), protocols(receiver.host), device(receiver))
 
 
 @dataclass(frozen=True)
@@ -112,6 +138,15 @@ class Difference:
         spent = {kind: after[kind] - before[kind] for kind in after}
         whole = sum(spent.values())
         return 100 * sum(spent.get(kind, 0) for kind in kinds) / whole if whole else 0.0
+
+    def net_rx(self) -> int:
+        """Runs of the softirq that receives packets, on all CPUs and of everything on this machine."""
+        return self.last.net_rx - self.first.net_rx
+
+    def softirq_s(self) -> float:
+        """CPU time in softirqs of all kinds, on all CPUs; as fine as the kernel's tick."""
+        ticks = sum(self.last.cpus[n]["softirq"] - at["softirq"] for n, at in self.first.cpus.items())
+        return ticks / os.sysconf("SC_CLK_TCK")
 
     def received(self, *names: str) -> int:
         """Sum of counters of the receiver; those that this kernel has not count 0."""

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
+import signal
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from . import child, counters
+from . import child, counters, record, sample
 from .namespace import Namespace
+from .reading import Reading, common
+from .sample import program
 from .wire import End, cable
 
 PORT: Final = 5201
 ARRIVES_S: Final = 5.0
 WARM_S: Final = 0.3  # TCP's window opens in less
-ROOT: Final = Path(__file__).resolve().parents[2]
+SPARE_S: Final = 20.0  # what a load runs beyond what is measured of it; it is ended before
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,8 @@ class Setup:
         CPUs that the two programs are bound to. With virtual Ethernet the softirq runs on the sender's.
     rps_cpus
         CPUs that RPS spreads arriving packets over.
+    count_look_ups
+        Count routes looked up for a packet after the run, where perf can.
     segmentation
         The sender hands packets of up to 64 KB to the wire, as to a NIC that cuts them itself.
     """
@@ -55,23 +60,18 @@ class Setup:
     sender_cpu: int = 0
     reader_cpu: int = 1
     message_bytes: int = 64
+    count_look_ups: bool = False
+
+    def on(self, cpus: Sequence[int]) -> Setup:
+        """The same with the CPUs of a machine: the first one of `cpus` stands for 0, and so on."""
+        return self.with_(
+            sender_cpu=cpus[self.sender_cpu], reader_cpu=cpus[self.reader_cpu],
+            rps_cpus=tuple(cpus[n] for n in self.rps_cpus),
+        )
 
     def with_(self, **changes: Any) -> Setup:
         """The same with some switches moved."""
         return replace(self, **changes)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What one run showed: numbers by name, in the units that `UNITS` gives."""
-
-    numbers: dict[str, float] = field(default_factory=dict)
-
-
-UNITS: Final = {
-    "rate_gbps": "Gbit/s", "packets_per_s": "1/s", "received_packet_bytes": "bytes", "sender_softirq_pct": "%",
-    "reader_softirq_pct": "%", "reader_pct": "%", "retransmits_per_s": "1/s", "lost_pct": "%", "demux_per_packet": "",
-}
 
 
 @contextmanager
@@ -106,111 +106,127 @@ def hosts(setup: Setup) -> Iterator[tuple[End, End, End]]:
         yield near, arrival, far
 
 
-def run(setup: Setup, seconds: float = 1.0) -> Reading:
-    """One run. Raises `child.Failed` if a program or a switch of the kernel refuses."""
-    with hosts(setup) as (near, arrival, far):
-        return _iperf3(setup, seconds, near, far) if setup.load.startswith("tcp") else _own(
-            setup, seconds, near, arrival, far
-        )
+@dataclass(frozen=True)
+class Traffic:
+    """A load that runs: the ends it passes, and the programs at both."""
+
+    near: End
+    arrival: End
+    far: End
+    reader: subprocess.Popen[str]
+    sender: subprocess.Popen[str]
 
 
-def _iperf3(setup: Setup, seconds: float, near: End, far: End) -> Reading:
-    server = far.host.start("iperf3", "-s", "-1", "-J", "-p", str(PORT), cpu=setup.reader_cpu)
+def run(setup: Setup, seconds: float = 1.0, profile: bool = False) -> Reading:
+    """One run; with `profile` perf records as long again when the numbers are taken.
+
+    Raises `child.Failed` if a program or a switch of the kernel refuses.
+    """
+    whole_s = (2 if profile else 1) * seconds + SPARE_S
+    with hosts(setup) as ends, (_iperf3 if setup.load.startswith("tcp") else _own)(setup, whole_s, *ends) as traffic:
+        _arrives(traffic)
+        time.sleep(WARM_S)
+        return _counted(setup, seconds, traffic, profile)
+
+
+@contextmanager
+def _running(what: str, host: Namespace, command: Sequence[str], cpu: int) -> Iterator[subprocess.Popen[str]]:
+    process = host.start(*command, cpu=cpu)
     try:
-        far.host.listens(PORT)
-        small = ("-l", str(setup.message_bytes), "-N") if setup.load == "tcp_small" else ()
-        client = near.host.start(
-            "iperf3", "-c", far.v6, "-p", str(PORT), "-t", str(int(seconds + WARM_S) + 2), "-P", str(setup.flows), "-J",
-            *small, cpu=setup.sender_cpu,
-        )
-        try:
-            time.sleep(WARM_S)
-            return _counted(setup, seconds, near, far, server, client, None)
-        finally:
-            child.stop(client)
+        yield process
+        if process.poll() is not None:
+            raise child.ended_early(process, what)
     finally:
-        child.stop(server)
+        child.stop(process)
 
 
-def _arrives(end: End) -> None:
-    """Return when packets come in at an end; raises `child.Failed` if none does in time."""
-    first, until = counters.device(end)["rx_packets"], time.monotonic() + ARRIVES_S
-    while counters.device(end)["rx_packets"] < first + 100:
+@contextmanager
+def _iperf3(setup: Setup, whole_s: float, near: End, arrival: End, far: End) -> Iterator[Traffic]:
+    quiet = ("-p", str(PORT), "-i", "0")
+    small = ("-l", str(setup.message_bytes), "-N") if setup.load == "tcp_small" else ()
+    client = ("iperf3", "-c", far.v6, *quiet, "-t", str(math.ceil(whole_s)), "-P", str(setup.flows), *small)
+    with _running("iperf3, the reader,", far.host, ("iperf3", "-s", "-1", *quiet), setup.reader_cpu) as reader:
+        far.host.listens(PORT)
+        with _running("iperf3, the sender,", near.host, client, setup.sender_cpu) as sender:
+            yield Traffic(near, arrival, far, reader, sender)
+
+
+@contextmanager
+def _own(setup: Setup, whole_s: float, near: End, arrival: End, far: End) -> Iterator[Traffic]:
+    if setup.load == "fanout":
+        words = ["fanout", "--device", far.device, *(["--rollover"] if setup.rollover else [])]
+    else:
+        words = ["read", "--at", far.v6, *(["--connect", near.v6] if setup.connected else [])]
+    shape = ("--size", str(setup.message_bytes), "--flows", str(setup.flows))
+    send = program("send", "--to", far.v6, *shape, "--seconds", str(whole_s))
+    read = program(*words, "--seconds", str(whole_s + SPARE_S))
+    with _running("the reader", far.host, read, setup.reader_cpu) as reader:
+        child.line(reader, "the reader")  # it is ready
+        with _running("the sender", near.host, send, setup.sender_cpu) as sender:
+            yield Traffic(near, arrival, far, reader, sender)
+
+
+def _arrives(traffic: Traffic) -> None:
+    """Return when packets come in at the reader's host; raises `child.Failed` if none does in time."""
+    first, until = counters.device(traffic.far)["rx_packets"], time.monotonic() + ARRIVES_S
+    while counters.device(traffic.far)["rx_packets"] < first + 100:
+        if traffic.sender.poll() is not None:
+            raise child.ended_early(traffic.sender, "the sender")
         if time.monotonic() > until:
-            raise child.Failed(f"no packets reach the {end.host.name} after {ARRIVES_S:g} s")
+            raise child.Failed(f"no packets reach the {traffic.far.host.name} after {ARRIVES_S:g} s")
         time.sleep(0.02)
 
 
-def _python(*arguments: str) -> list[str]:
-    return ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", "sim.host.traffic", *arguments]
+@dataclass(frozen=True)
+class _Moment:
+    """All that is read twice."""
+
+    counted: counters.Snapshot
+    delivered: int
+    reader_s: float
+    at_s: float
+
+    @classmethod
+    def take(cls, setup: Setup, traffic: Traffic) -> _Moment:
+        counted = counters.Snapshot.take(traffic.near, traffic.arrival)
+        return cls(counted, _delivered(setup, traffic), counters.cpu_time_s(traffic.reader.pid), time.monotonic())
 
 
-def _own(setup: Setup, seconds: float, near: End, arrival: End, far: End) -> Reading:
-    whole = str(seconds + WARM_S + 3)
-    if setup.load == "fanout":
-        words = ["fanout", "--device", far.device, "--seconds", whole, *(["--rollover"] if setup.rollover else [])]
-    else:
-        words = ["read", "--at", far.v6, "--seconds", whole, *(["--connect", near.v6] if setup.connected else [])]
-    reader = far.host.start(*_python(*words), cpu=setup.reader_cpu)
-    try:
-        if setup.load == "fanout":
-            time.sleep(WARM_S)
-        else:
-            far.host.listens(5300, udp=True)
-        sender = near.host.start(
-            *_python("send", "--to", far.v6, "--size", str(setup.message_bytes), "--flows", str(setup.flows),
-                     "--seconds", whole),
-            cpu=setup.sender_cpu,
-        )
-        try:
-            _arrives(far)
-            time.sleep(WARM_S)
-            return _counted(setup, seconds, near, arrival, reader, sender, far)
-        finally:
-            child.stop(sender)
-    finally:
-        child.stop(reader)
+def _delivered(setup: Setup, traffic: Traffic) -> int:
+    """Packets that got to the end of their way so far; 0 for TCP, where acknowledged bytes say it."""
+    if setup.load.startswith("tcp"):
+        return 0
+    if setup.load == "forward":
+        return counters.device(traffic.far)["rx_packets"]
+    traffic.reader.send_signal(signal.SIGUSR1)
+    return int(json.loads(child.line(traffic.reader, "the reader"))["packets"])
 
 
-def _counted(
-    setup: Setup, seconds: float, near: End, arrival: End, reader: subprocess.Popen[str],
-    sender: subprocess.Popen[str], behind: End | None,
-) -> Reading:
-    """Two snapshots and what lies between them; raises `child.Failed` if a program ended before the second."""
-    first, reader_first, began = counters.Snapshot.take(near, arrival), _group_s(reader), time.monotonic()
-    got_first = counters.device(behind) if behind else None
+def _counted(setup: Setup, seconds: float, traffic: Traffic, profile: bool) -> Reading:
+    """Two moments, what lies between them, and then what may disturb."""
+    first = _Moment.take(setup, traffic)
     time.sleep(seconds)
-    last, reader_last, took_s = counters.Snapshot.take(near, arrival), _group_s(reader), time.monotonic() - began
-    got_last = counters.device(behind) if behind else None
-    for what, process in (("the sender", sender), ("the reader", reader)):
-        if process.poll() is not None:
-            _, err = process.communicate()
-            raise child.Failed(f"{what} ended early: {(err.strip().splitlines() or ['it said nothing'])[-1]}")
-    between = counters.Difference(first, last)
-    packets = between.device("rx_packets")
-    after_gro = between.received("Ip6InReceives", "IpInReceives", "IpExtInReceives")
-    size = between.device("rx_bytes")
-    numbers = {
-        "rate_gbps": 8e-9 * size / took_s,
-        "packets_per_s": packets / took_s,
-        "received_packet_bytes": size / after_gro if after_gro else 0.0,
-        "sender_softirq_pct": between.share(setup.sender_cpu, "softirq", "irq"),
-        "reader_softirq_pct": between.share(setup.reader_cpu, "softirq", "irq"),
-        "reader_pct": 100 * (reader_last - reader_first) / took_s,
-        "retransmits_per_s": between.sent("TcpRetransSegs") / took_s,
-    }
-    if got_first and got_last and packets:
-        numbers["lost_pct"] = 100 * max(0.0, 1 - (got_last["rx_packets"] - got_first["rx_packets"]) / packets)
-    if setup.load == "udp" and packets:
-        numbers["lost_pct"] = 100 * between.received("Udp6RcvbufErrors", "UdpRcvbufErrors") / packets
-    return Reading(numbers)
+    last = _Moment.take(setup, traffic)
+    took_s, between = last.at_s - first.at_s, counters.Difference(first.counted, last.counted)
+    numbers = common(between, took_s, setup.sender_cpu, setup.reader_cpu, last.reader_s - first.reader_s)
+    tcp, arrived = setup.load.startswith("tcp"), between.device("rx_packets")
+    if not tcp:
+        delivered = last.delivered - first.delivered
+        numbers["delivered_per_s"] = delivered / took_s
+        numbers["lost_pct"] = 100 * max(0.0, 1 - delivered / arrived) if arrived else 0.0
+        del numbers["retransmits_per_s"]
+    looked_up = sample.look_ups_per_packet(traffic.arrival) if setup.count_look_ups else None
+    if looked_up is not None:
+        numbers["lookups_per_packet"] = looked_up
+    sizes = sample.sizes(traffic.arrival) if tcp else {}
+    profiles = {}
+    if profile:
+        recorded = record.record([setup.sender_cpu, setup.reader_cpu], seconds)
+        for name, cpu in (("sender", setup.sender_cpu), ("reader", setup.reader_cpu)):
+            profiles[name] = recorded.only(cpu=cpu).shares() if cpu in recorded.cpus else {}
+    return Reading(numbers, sizes, profiles)
 
 
-def _group_s(process: subprocess.Popen[str]) -> float:
-    """CPU time of what a started command became: `nsenter` turns into the program itself."""
-    return counters.cpu_time_s(process.pid)
-
-
-def online() -> int:
+def cpus() -> list[int]:
     """CPUs that this process may use."""
-    return len(os.sched_getaffinity(0))
+    return sorted(os.sched_getaffinity(0))

@@ -18,10 +18,11 @@ from . import child
 READY: Final = "ready"
 # sysfs shows the devices of the namespace that mounted it: RPS masks are written below /sys
 # addresses are needed at once: no detection of duplicates
-HOLD: Final = (
+SET_UP: Final = (
     "mount -t sysfs sysfs /sys && ip link set lo up && cd /proc/sys/net/ipv6/conf/default && echo 0 > accept_dad && "
-    f"echo 0 > dad_transmits && echo {READY} && exec sleep infinity"
+    f"echo 0 > dad_transmits && echo 0 > disable_ipv6 && echo {READY}"
 )
+UNSHARED: Final = ("unshare", "--net", "--mount", "--propagation", "private", "sh", "-c")
 WAIT_S: Final = 10.0
 
 
@@ -39,15 +40,15 @@ class Namespace:
         self._holder: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        self._holder = child.start(
-            ["unshare", "--net", "--mount", "--propagation", "private", "sh", "-c", HOLD],
-        )
-        assert self._holder.stdout is not None
-        line = self._holder.stdout.readline().strip()
-        if line != READY:
-            _, err = self._holder.communicate()
-            self.__exit__(None, None, None)
-            raise child.Failed(f"no namespace for the {self.name}: {err.strip() or line or 'it ended at once'}")
+        self._holder = child.start([*UNSHARED, f"{SET_UP} && exec sleep infinity"])
+        try:
+            said = child.line(self._holder, f"the namespace of the {self.name}")
+            if said != READY:
+                raise child.Failed(f"no namespace for the {self.name}: {said}")
+        except BaseException:
+            child.stop(self._holder)
+            self._holder = None
+            raise
         return self
 
     def __exit__(
@@ -77,6 +78,10 @@ class Namespace:
         """Start a command in here."""
         return child.start(self.inside(command, cpu))
 
+    def net(self, name: str) -> str:
+        """A file of the namespace's /proc/net, read without a process. Raises OSError if this kernel has it not."""
+        return Path(f"/proc/{self.pid}/net/{name}").read_text(encoding="utf-8")
+
     def read(self, path: str) -> str:
         """A file of the namespace's own /proc or /sys."""
         return self.run("cat", path)
@@ -89,19 +94,14 @@ class Namespace:
         """Set a sysctl of this namespace by its dotted name."""
         self.write("/proc/sys/" + name.replace(".", "/"), str(value))
 
-    def exists(self, path: str) -> bool:
-        """Whether this kernel has a file."""
-        return Path(path).exists() or bool(self.run("sh", "-c", f"ls -d {path} 2>/dev/null || true").strip())
-
-    def listens(self, port: int, udp: bool = False) -> None:
-        """Return when something in here listens on a port; raises `child.Failed` if nothing does in time."""
-        tables = ("udp", "udp6") if udp else ("tcp", "tcp6")
+    def listens(self, port: int) -> None:
+        """Return when something in here listens on a TCP port; raises `child.Failed` if nothing does in time."""
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
-            for table in tables:
-                for line in self.read(f"/proc/net/{table}").splitlines()[1:]:
+            for table in ("tcp", "tcp6"):
+                for line in self.net(table).splitlines()[1:]:
                     local, state = line.split()[1], line.split()[3]
-                    if int(local.rpartition(":")[2], 16) == port and (udp or state == "0A"):
+                    if int(local.rpartition(":")[2], 16) == port and state == "0A":
                         return
             time.sleep(0.02)
         raise child.Failed(f"nothing listens on port {port} of the {self.name} after {WAIT_S:g} s")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Final
 
+from . import child
+from .namespace import SET_UP, UNSHARED
+
+UTILITIES: Final = ("setpriv", "unshare", "nsenter", "taskset")
 WITHOUT: Final = "python -m sim run and the book's pages work without any of this"
 
 
@@ -34,14 +38,11 @@ def _program(name: str) -> Callable[[], bool]:
 @cache
 def _namespaces_work() -> bool:
     """Whether a network namespace with a pair of devices can be made: a container may forbid it to root as well."""
-    script = "ip link add rpa0 type veth peer name rpa1 && mount -t sysfs sysfs /sys"
     try:
-        tried = subprocess.run(
-            ["unshare", "--net", "--mount", "sh", "-c", script], capture_output=True, check=False, timeout=10
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        child.run([*UNSHARED, f"ip link add rpa0 type veth peer name rpa1 && {SET_UP}"])
+    except child.Failed:
         return False
-    return tried.returncode == 0
+    return True
 
 
 NEEDS: Final = {
@@ -49,7 +50,8 @@ NEEDS: Final = {
     for need in (
         Need("Linux", lambda: platform.system() == "Linux", f"this is {platform.system()}"),
         Need("root", lambda: hasattr(os, "geteuid") and os.geteuid() == 0, "run it with sudo"),
-        Need("unshare", _program("unshare"), "it comes with util-linux"),
+        Need("IPv6", lambda: Path("/proc/net/if_inet6").exists(), "this kernel has it switched off"),
+        *(Need(name, _program(name), "it comes with util-linux") for name in UTILITIES),
         Need("ip", _program("ip"), "install iproute2"),
         Need("ethtool", _program("ethtool"), "install ethtool"),
         Need("iperf3", _program("iperf3"), "install iperf3"),

@@ -1,6 +1,7 @@
-"""Small senders and readers for what no common tool does; run inside a namespace as ``python -m sim.host.traffic``.
+"""Small senders and readers for what no common tool does; a program of its own, run inside a namespace.
 
-Each prints one JSON object when its time is over, and nothing else. Bounded by `seconds`, whatever happens.
+Each prints a JSON object a line: a reader one when it is ready, then its totals so far on SIGUSR1, and all of them the
+totals when their time is over. Bounded by `seconds`, whatever happens. Imports nothing of the project: it starts fast.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ import argparse
 import json
 import os
 import select
+import signal
 import socket
 import struct
-import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
-ETH_P_ALL: Final = 3
+ETH_P_IPV6: Final = 0x86DD
 SOL_PACKET, PACKET_FANOUT = 263, 18  # linux/if_packet.h
 FANOUT_CPU, FANOUT_FLAG_ROLLOVER = 2, 0x1000
 BURST: Final = 64  # packets between two looks at the clock
+LARGEST_BYTES: Final = 65536
 
 
 def _until(seconds: float) -> Callable[[], bool]:
@@ -27,83 +30,114 @@ def _until(seconds: float) -> Callable[[], bool]:
     return lambda: time.monotonic() < end
 
 
-def _result(packets: int, size_bytes: int, began: float, **more: Any) -> dict[str, Any]:
-    times = os.times()
-    spent_s = time.monotonic() - began
-    return {
-        "packets": packets, "bytes": size_bytes, "seconds": spent_s, "cpu_s": times.user + times.system, **more,
-    }
+class Totals:
+    """What has passed so far."""
+
+    def __init__(self) -> None:
+        self.packets = 0
+        self.bytes = 0
+        self.sizes: Counter[int] = Counter()
+
+    def say(self, *_: object, **more: Any) -> None:
+        """Print it; a handler of signals as well."""
+        sizes = {"sizes": self.sizes} if self.sizes else {}
+        print(json.dumps({"packets": self.packets, "bytes": self.bytes, **sizes, **more}), flush=True)
+
+    def ready(self) -> None:
+        """Say so, and answer SIGUSR1 from now on."""
+        signal.signal(signal.SIGUSR1, self.say)
+        self.say(ready=True)
 
 
-def send(options: argparse.Namespace) -> dict[str, Any]:
+def _family(address: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in address else socket.AF_INET
+
+
+def send(options: argparse.Namespace, totals: Totals) -> None:
     """Send datagrams as fast as one thread can, from one socket for each of `flows`."""
-    family = socket.AF_INET6 if ":" in options.to else socket.AF_INET
+    family = _family(options.to)
     sockets = [socket.socket(family, socket.SOCK_DGRAM) for _ in range(options.flows)]
     for number, each in enumerate(sockets):
-        each.bind(("::" if family == socket.AF_INET6 else "0.0.0.0", options.source + number))
+        each.bind(("", options.source + number))
         each.connect((options.to, options.port))
     payload = bytes(options.size)
-    going, began, packets = _until(options.seconds), time.monotonic(), 0
+    going = _until(options.seconds)
     while going():
         for _ in range(BURST // options.flows or 1):
             for each in sockets:
                 try:
-                    each.send(payload)
+                    totals.bytes += each.send(payload)
                 except (ConnectionRefusedError, BlockingIOError):
                     continue  # nobody reads yet, or no room: neither counts as sent
-                packets += 1
-    return _result(packets, packets * options.size, began)
+                totals.packets += 1
 
 
-def read(options: argparse.Namespace) -> dict[str, Any]:
+def read(options: argparse.Namespace, totals: Totals) -> None:
     """Read datagrams from one socket, connected to the sender's first port if `connect` is given."""
-    family = socket.AF_INET6 if ":" in options.at else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_DGRAM)
+    sock = socket.socket(_family(options.at), socket.SOCK_DGRAM)
     sock.bind((options.at, options.port))
     if options.connect:
         sock.connect((options.connect, options.source))
     sock.settimeout(0.1)
-    going, began, packets, size = _until(options.seconds), time.monotonic(), 0, 0
+    going = _until(options.seconds)
+    totals.ready()
     while going():
         try:
             for _ in range(BURST):
-                size += len(sock.recv(65536))
-                packets += 1
+                totals.bytes += len(sock.recv(LARGEST_BYTES))
+                totals.packets += 1
         except TimeoutError:
             continue
-    return _result(packets, size, began)
 
 
-def fanout(options: argparse.Namespace) -> dict[str, Any]:
+def fanout(options: argparse.Namespace, totals: Totals) -> None:
     """Read one device with several packet sockets in a fanout group by CPU, with or without rollover."""
+    silent = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)  # takes the packets, so that no ICMP error answers them
+    silent.bind(("::", options.port))
     kind = FANOUT_CPU | (FANOUT_FLAG_ROLLOVER if options.rollover else 0)
     sockets = []
     for _ in range(options.sockets):
-        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
+        sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_IPV6))
         sock.bind((options.device, 0))
         sock.setsockopt(SOL_PACKET, PACKET_FANOUT, struct.pack("I", (os.getpid() & 0xFFFF) | kind << 16))
         sock.setblocking(False)
         sockets.append(sock)
     read_only = sockets[options.idle :]  # the first ones are never read: their room fills up
-    going, began, packets, size = _until(options.seconds), time.monotonic(), 0, 0
+    going = _until(options.seconds)
+    totals.ready()
     while going():
         ready, _, _ = select.select(read_only, [], [], 0.05)
         for sock in ready:
             try:
                 for _ in range(BURST):
-                    size += len(sock.recv(2048))
-                    packets += 1
+                    totals.bytes += len(sock.recv(2048))
+                    totals.packets += 1
             except BlockingIOError:
                 continue
-    return _result(packets, size, began)
+
+
+def sizes(options: argparse.Namespace, totals: Totals) -> None:
+    """Count packets that arrive at a device by size, as IP sees them: after GRO, without the Ethernet header."""
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IPV6))
+    sock.bind((options.device, 0))
+    sock.settimeout(0.02)
+    going, start = _until(options.seconds), bytearray(64)
+    while going():
+        try:
+            size = sock.recv_into(start, 0, socket.MSG_TRUNC)  # says the whole length, copies the first bytes
+        except TimeoutError:
+            continue
+        totals.packets += 1
+        totals.bytes += size
+        totals.sizes[size] += 1
 
 
 def parser() -> argparse.ArgumentParser:
-    """The three kinds and their options."""
-    top = argparse.ArgumentParser(prog="python -m sim.host.traffic", description=__doc__)
+    """The kinds and their options."""
+    top = argparse.ArgumentParser(description=__doc__)
     kinds = top.add_subparsers(required=True)
 
-    def kind(name: str, run: Callable[[argparse.Namespace], dict[str, Any]]) -> argparse.ArgumentParser:
+    def kind(name: str, run: Callable[[argparse.Namespace, Totals], None]) -> argparse.ArgumentParser:
         sub = kinds.add_parser(name)
         sub.set_defaults(run=run)
         sub.add_argument("--seconds", type=float, default=1.0)
@@ -123,9 +157,11 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--sockets", type=int, default=2)
     sub.add_argument("--idle", type=int, default=1)
     sub.add_argument("--rollover", action="store_true")
+    kind("sizes", sizes).add_argument("--device", required=True)
     return top
 
 
 if __name__ == "__main__":
-    arguments = parser().parse_args()
-    json.dump(arguments.run(arguments), sys.stdout)
+    arguments, passed = parser().parse_args(), Totals()
+    arguments.run(arguments, passed)
+    passed.say()
