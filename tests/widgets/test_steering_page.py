@@ -68,6 +68,7 @@ def test_the_finding_says_what_a_switch_moved(opened: Callable[..., PanelPage]) 
     assert page.page.locator(".rp-picture .rp-reported").count() == 8
 
 
+@pytest.mark.slow
 def test_every_control_moves_the_map(watch: Callable[..., Any], write_page: Callable[..., str]) -> None:
     steering = SteeringMap(rps_cpus=2, replications=2)
     page = PanelPage(watch(write_page("steered", steering)))
