@@ -87,13 +87,13 @@ def backlogged(run: Result) -> str:
     return f"{run.metrics['backlogged_share'].mean:.0f} %"
 
 
-def rows_of(runs: Mapping[str, Result]) -> Table:
+def rows_of(caption: str, runs: Mapping[str, Result]) -> Table:
     """Several kernels under the thread's benchmark, by name."""
     rows: list[list[Cell]] = [
         [name, run.metrics["mpps"].mean, busy(run).mean, run.metrics["dst_atomics"].mean]
         for name, run in runs.items()
     ]
-    return Table("The benchmark", ["kernel", "Mpps", "all CPUs, %", "atomics a packet"], rows, digits=2)
+    return Table(caption, ["kernel", "Mpps", "all CPUs, %", "atomics a packet"], rows, digits=2)
 
 
 def setting_row(name: str, old: Result | None, new: Result | None) -> list[Cell]:
@@ -187,7 +187,7 @@ def parking(scenario: Scenario) -> str:
 def unnoticed(runs: Mapping[str, Result], scenario: Scenario, wrong: Scenario, seeds: int = 2) -> Table:
     """A right and a wrong program under the benchmark; `runs` holds what has been run already."""
     short = wrong.run(replications=seeds, until_ps=scenario.quick_ps, **BEFORE)
-    return rows_of({**runs, "the colleague's": short})
+    return rows_of("The benchmark", {**runs, "the colleague's": short})
 
 
 def visits() -> Picture:
