@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from .. import display
 from . import capture, read, toeplitz
+from .measure import command as measure
 from .read import READERS
 from .replay import BUDGET, Summary, replay
 
@@ -26,6 +27,7 @@ def declare(choices: Any) -> None:
         sub.add_argument("--json", action="store_true", help="JSON on standard output")
         return sub
 
+    measure.declare(choices)
     sub = command("capture", show_capture, "what GRO would have merged of a pcap or pcapng file, where RSS sends it")
     sub.add_argument("file", type=Path, help="captured where packets are not merged yet, see the book")
     sub.add_argument("--gro_max_size", default="65536", metavar="A,B", help="limits to compare, bytes (65536)")
