@@ -78,16 +78,18 @@ export function createProgramList({ ns, sum, chosen }) {
 
   function head() {
     const columns = [
-      ["before, ns", "rp-ns rp-b"],
+      ["ns", "rp-ns rp-b", "before, ns for one packet"],
       [`${key}=0`, "rp-code rp-b"],
-      ["after, ns", "rp-ns rp-a"],
+      ["ns", "rp-ns rp-a", "after, ns for one packet"],
       [`${key}=1`, "rp-code rp-a"],
       ["symbol", "rp-symbol"],
     ];
     return h(
       "div",
       { role: "row", class: "rp-row rp-head" },
-      columns.map(([name, look]) => h("span", { role: "columnheader", class: look }, name)),
+      columns.map(([name, look, label]) =>
+        h("span", { role: "columnheader", class: look, "aria-label": label }, name),
+      ),
     );
   }
 
