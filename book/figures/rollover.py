@@ -135,10 +135,10 @@ def curves(scenario: Scenario, points: Mapping[str, Sequence[int]], seeds: int) 
     }
 
 
-def hysteresis(drawn: Mapping[str, Curve], trap: tuple[float, float]) -> Picture:
-    """Both lasting states over the load; `trap` is a point of the full start that was run elsewhere."""
-    top = max(x for curve in drawn.values() for x, _ in curve)
-    full = sorted({*drawn["full"], trap})
+def hysteresis(drawn: Mapping[str, Curve], load: float, known: Mapping[str, float]) -> Picture:
+    """Both lasting states over the load; `known` are the rates at a `load` that was run elsewhere. Both begin at 0."""
+    empty, full = (sorted({(0.0, 0.0), *drawn[start], (load, known[start])}) for start in ("empty", "full"))
+    top = max(x for x, _ in (*empty, *full))
     escape = max((x for x, y in full if y > 0.9 * x), default=0.0)
     caught = min((x for x, y in full if y < 0.9 * x), default=top)
     picture = Picture(
@@ -157,9 +157,9 @@ def hysteresis(drawn: Mapping[str, Curve], trap: tuple[float, float]) -> Picture
         picture.text(x, 216, str(tick), "mid small quiet")
     picture.text(194, 234, "million packets a second sent", "mid small")
     picture.text(4, 12, "read", "small")
-    for curve, kind, dot in ((sorted(drawn["empty"]), "l0", "c0"), (full, "l1", "c1")):
+    for curve, kind, dot in ((empty, "l0", "c0"), (full, "l1", "c1")):
         picture.line([at(x, y) for x, y in curve], kind)
-        for x, y in curve:
+        for x, y in curve[1:]:
             picture.dot(*at(x, y), 3.5, dot)
     picture.text(*at(0.44 * top, 0.66 * top), "empty at the start", "end small")
     picture.text(*at(0.98 * top, 0.12 * top), "full at the start", "end small")

@@ -13,6 +13,8 @@ from tests.book.test_figures import (
     test_a_picture_is_sound_xml_names_its_finding_and_stays_inside_its_frame as sound,
 )
 
+DRAWN = {"empty": [(6.0, 6.0)], "full": [(1.5, 1.5), (2.0, 0.6), (6.0, 0.3)]}
+KNOWN = {"empty": 3.5, "full": 0.5}
 PAGE = Path(__file__).parents[2] / "chapters" / "packet-rollover.md"
 
 
@@ -36,14 +38,14 @@ def test_every_number_that_the_page_quotes_is_computed(runs):
 
 
 def test_the_pictures_are_sound(runs):
-    drawn = {"empty": [(1.5, 1.5), (6.0, 6.0)], "full": [(1.5, 1.5), (2.0, 0.6), (6.0, 0.3)]}
-    for picture in (rollover.probing(), rollover.packet_time(runs), rollover.hysteresis(drawn, (3.5, 0.5))):
+    for picture in (rollover.probing(), rollover.packet_time(runs), rollover.hysteresis(DRAWN, 3.5, KNOWN)):
         sound(picture)
 
 
 def test_the_picture_of_both_states_says_where_the_trap_opens():
-    drawn = {"empty": [(6.0, 6.0)], "full": [(1.5, 1.5), (2.0, 0.6)]}
-    assert "up to 1.5 million packets a second and stay full from 2 on" in rollover.hysteresis(drawn, (3.5, 0.5)).alt
+    said = rollover.hysteresis(DRAWN, 3.5, KNOWN).alt
+    assert "up to 1.5 million packets a second and stay full from 2 on" in said
+    assert "keep up to at least 6" in said
 
 
 def test_the_patch_ends_the_spinning_and_a_packet_costs_less(runs):
