@@ -27,10 +27,10 @@ def stat(text: str) -> dict[int, dict[str, int]]:
     """Ticks of each CPU by kind, from /proc/stat. Raises Unreadable."""
     found: dict[int, dict[str, int]] = {}
     for line in text.splitlines():
-        head, *numbers = line.split()
+        head, _, numbers = line.partition(" ")
         if head.startswith("cpu") and head != "cpu":
             try:
-                found[int(head[3:])] = dict(zip(STAT, map(int, numbers), strict=False))
+                found[int(head[3:])] = dict(zip(STAT, map(int, numbers.split()), strict=False))
             except ValueError:
                 raise Unreadable(f"/proc/stat: cannot read {line!r}") from None
     if not found:

@@ -126,16 +126,18 @@ def run(setup: Setup, seconds: float = 1.0, profile: bool = False) -> Reading:
     with hosts(setup) as ends, (_iperf3 if setup.load.startswith("tcp") else _own)(setup, whole_s, *ends) as traffic:
         _arrives(traffic)
         time.sleep(WARM_S)
-        return _counted(setup, seconds, traffic, profile)
+        reading = _counted(setup, seconds, traffic, profile)
+        for what, process in (("the sender", traffic.sender), ("the reader", traffic.reader)):
+            if process.poll() is not None:
+                raise child.ended_early(process, what)
+        return reading
 
 
 @contextmanager
-def _running(what: str, host: Namespace, command: Sequence[str], cpu: int) -> Iterator[subprocess.Popen[str]]:
+def _running(host: Namespace, command: Sequence[str], cpu: int) -> Iterator[subprocess.Popen[str]]:
     process = host.start(*command, cpu=cpu)
     try:
         yield process
-        if process.poll() is not None:
-            raise child.ended_early(process, what)
     finally:
         child.stop(process)
 
@@ -145,9 +147,9 @@ def _iperf3(setup: Setup, whole_s: float, near: End, arrival: End, far: End) -> 
     quiet = ("-p", str(PORT), "-i", "0")
     small = ("-l", str(setup.message_bytes), "-N") if setup.load == "tcp_small" else ()
     client = ("iperf3", "-c", far.v6, *quiet, "-t", str(math.ceil(whole_s)), "-P", str(setup.flows), *small)
-    with _running("iperf3, the reader,", far.host, ("iperf3", "-s", "-1", *quiet), setup.reader_cpu) as reader:
+    with _running(far.host, ("iperf3", "-s", "-1", *quiet), setup.reader_cpu) as reader:
         far.host.listens(PORT)
-        with _running("iperf3, the sender,", near.host, client, setup.sender_cpu) as sender:
+        with _running(near.host, client, setup.sender_cpu) as sender:
             yield Traffic(near, arrival, far, reader, sender)
 
 
@@ -160,9 +162,9 @@ def _own(setup: Setup, whole_s: float, near: End, arrival: End, far: End) -> Ite
     shape = ("--size", str(setup.message_bytes), "--flows", str(setup.flows))
     send = program("send", "--to", far.v6, *shape, "--seconds", str(whole_s))
     read = program(*words, "--seconds", str(whole_s + SPARE_S))
-    with _running("the reader", far.host, read, setup.reader_cpu) as reader:
+    with _running(far.host, read, setup.reader_cpu) as reader:
         child.line(reader, "the reader")  # it is ready
-        with _running("the sender", near.host, send, setup.sender_cpu) as sender:
+        with _running(near.host, send, setup.sender_cpu) as sender:
             yield Traffic(near, arrival, far, reader, sender)
 
 

@@ -23,7 +23,7 @@ MEANING: Final = {
     "segments_per_packet": "packets on the wire in one that IP saw",
     "received_packet_bytes": "mean size of a packet that IP saw",
     "retransmits_per_s": "TCP segments that were sent again",
-    "lookups_per_packet": "routes looked up for a packet that arrived (counted by perf after the run's own numbers)",
+    "lookups_per_packet": "routes found for a packet that arrives (perf counts them after the run)",
     "packets_per_softirq": "packets for each run of NET_RX",
     "softirq_ns_per_packet": "CPU time in softirqs of all kinds, all CPUs, for a packet that arrives",
     "sender_softirq_pct": "softirqs on the sender's CPU",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from .. import display
+from ..layers import LAYERS, OTHER
 from .experiment import SIDES, Estimate, Experiment, Outcome
+from .read.profile import USER
 from .reading import UNITS
 
 SYMBOLS: Final = 12  # rows of a profile that are shown; all are in the file
@@ -50,19 +52,23 @@ def _sizes(outcome: Outcome, arms: list[str]) -> None:
 
 def _profiles(outcome: Outcome, arms: list[str]) -> None:
     for side in SIDES:
-        _shares(f"The {side}'s CPU by layers", arms, {arm: outcome.layers(arm, side) for arm in arms})
+        layers = {arm: outcome.layers(arm, side) for arm in arms}
+        _shares(f"The {side}'s CPU by layers", arms, layers, [*LAYERS, OTHER, USER])
         symbols = {arm: outcome.profile(arm, side) for arm in arms}
-        _shares(f"The {side}'s CPU by symbols", arms, symbols, SYMBOLS)
+        largest = {
+            name: max(table[name].mean for table in symbols.values() if name in table)
+            for table in symbols.values() for name in table
+        }
+        names = sorted(largest, key=lambda name: (-largest[name], name))
+        _shares(f"The {side}'s CPU by symbols", arms, symbols, names[:SYMBOLS])
 
 
-def _shares(title: str, arms: list[str], tables: dict[str, dict[str, Estimate]], largest: int | None = None) -> None:
-    """Rows in the order of the tables, or those of the largest shares."""
-    names = list(dict.fromkeys(name for table in tables.values() for name in table))
-    if largest is not None:
-        most = {name: max(table[name].mean for table in tables.values() if name in table) for name in names}
-        names = sorted(names, key=lambda name: -most[name])[:largest]
+def _shares(title: str, arms: list[str], tables: dict[str, dict[str, Estimate]], names: list[str]) -> None:
+    """A row for each of the names that a table has, an arm beside the other."""
     rows = []
     for name in names:
+        if not any(name in table for table in tables.values()):
+            continue
         row = [name]
         for arm in arms:
             one = tables[arm].get(name)

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from . import child
+from . import child, counters
 from .reading import by_powers
 from .wire import End
 
@@ -33,17 +33,20 @@ def sizes(end: End) -> dict[int, int]:
 
 
 def look_ups_per_packet(end: End) -> float | None:
-    """IPv6 routes looked up for each packet that arrives at an end; None where perf cannot count them.
+    """IPv6 routes found for each packet that arrives at an end's host; None where perf cannot count them.
 
-    All look-ups of this machine count, so that only a run that is alone gives 0 or 1 exactly.
+    Both counters are one group, so that they begin and end together; a route counts if it leads to one of the host's
+    devices, which are named for this process.
     """
     if shutil.which("perf") is None:
         return None
+    names = [name for name in counters.devices(end.host.net("dev")) if name != "lo"]
+    which = " || ".join(f'name == "{name}"' for name in names)
     script = (
         "mount -t tracefs tracefs /sys/kernel/tracing && "
-        f'exec perf stat -a -x, -e {LOOK_UPS} -e {ARRIVALS} --filter "name == \\"$0\\"" -- sleep {SAMPLE_S}'
+        f'exec perf stat -a -x, -e "{{{LOOK_UPS},{ARRIVALS}}}" --filter "$0" -- sleep {SAMPLE_S}'
     )
-    process = end.host.start("sh", "-c", script, end.device)
+    process = end.host.start("sh", "-c", script, which)
     try:
         _, said = process.communicate(timeout=child.SAYS_WITHIN_S)
     finally:

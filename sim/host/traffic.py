@@ -117,12 +117,15 @@ def fanout(options: argparse.Namespace, totals: Totals) -> None:
 
 
 def sizes(options: argparse.Namespace, totals: Totals) -> None:
-    """Count packets that arrive at a device by size, as IP sees them: after GRO, without the Ethernet header."""
+    """Count packets that arrive at a device by size, as IP sees them: after GRO, without the Ethernet header.
+
+    It goes on for twenty times as long if few have come.
+    """
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IPV6))
     sock.bind((options.device, 0))
     sock.settimeout(0.02)
-    going, start = _until(options.seconds), bytearray(64)
-    while going():
+    going, patient, start = _until(options.seconds), _until(20 * options.seconds), bytearray(64)
+    while going() or (totals.packets < options.enough and patient()):
         try:
             size = sock.recv_into(start, 0, socket.MSG_TRUNC)  # says the whole length, copies the first bytes
         except TimeoutError:
@@ -157,7 +160,9 @@ def parser() -> argparse.ArgumentParser:
     sub.add_argument("--sockets", type=int, default=2)
     sub.add_argument("--idle", type=int, default=1)
     sub.add_argument("--rollover", action="store_true")
-    kind("sizes", sizes).add_argument("--device", required=True)
+    sub = kind("sizes", sizes)
+    sub.add_argument("--device", required=True)
+    sub.add_argument("--enough", type=int, default=100)
     return top
 
 

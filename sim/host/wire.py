@@ -6,6 +6,7 @@ receiver's backlog or, with GRO on, on the device's own NAPI poll, on the sender
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -52,10 +53,14 @@ class End:
 
 @contextmanager
 def cable(left: Namespace, right: Namespace, number: int = 0) -> Iterator[tuple[End, End]]:
-    """Connect two hosts; addresses are of cable `number`: 10.9.N.1 and .2, fd09:N::1 and ::2."""
+    """Connect two hosts; addresses are of cable `number`: 10.9.N.1 and .2, fd09:N::1 and ::2.
+
+    Devices are named for this process, so that a tracepoint's filter by name sees no other's.
+    """
     ends = []
     for side, host in enumerate((left, right)):
-        ends.append(End(host, f"rp{number}{'ab'[side]}", f"10.9.{number}.{side + 1}", f"fd09:{number}::{side + 1}"))
+        device = f"rp{number}{'ab'[side]}{os.getpid()}"
+        ends.append(End(host, device, f"10.9.{number}.{side + 1}", f"fd09:{number}::{side + 1}"))
     one, other = ends
     child.run([
         *left.inside(["ip", "link", "add", one.device, "type", "veth", "peer", "name", other.device]),
