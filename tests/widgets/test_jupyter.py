@@ -22,7 +22,7 @@ READ_BACK = {
     "GroPacker": ("mtu", "End", "w.result.segments"),
     "LineCost": ("threads", "End", "w.threads"),
     "LineWatcher": ("drop_dst_early", "Space", "w.knobs['drop_dst_early']"),
-    "Profile": ("view", "ArrowDown", "w.view"),
+    "Profile": ("seed", "ArrowRight", "w.seed"),
     "ProgramDiff": ("key", "ArrowDown", "w.key"),
     "ReceivePathLab": ("mtu", "End", "w.mtu"),
     "SteeringMap": ("follow", "End", "w.follow"),

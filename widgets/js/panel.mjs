@@ -109,10 +109,13 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
     },
     drawn: (detail) => el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail })),
     start() {
+      let drawn = false;
       unwatch = onWidth(picture, (now) => {
         width = now;
+        drawn = true;
         draw();
       });
+      if (!drawn) draw(); // JupyterLab renders before the output is in the page: there is no width yet
     },
     close: () => unwatch(),
   };
