@@ -119,3 +119,11 @@ export function drawTimeline(scene) {
   const svg = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img" }, parts, over);
   return { svg, over, bottom };
 }
+
+// With a hundred CPUs the picture scrolls: brings a lane into sight.
+export function revealLane(node, lanes, lane) {
+  const at = lanes.indexOf(lane);
+  if (at < 0) return;
+  const [top, bottom] = [laneTop(lanes, at), laneTop(lanes, at + 1)];
+  if (top < node.scrollTop || bottom > node.scrollTop + node.clientHeight) node.scrollTop = top - node.clientHeight / 2;
+}

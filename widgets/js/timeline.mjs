@@ -6,7 +6,7 @@ import { h, onWidth, uid } from "./dom.mjs";
 import { onKeys, onPointer, sign } from "./hands.mjs";
 import { createJourneys } from "./journey.mjs";
 import { drawMarks } from "./lanemarks.mjs";
-import { LEFT, drawTimeline, laneHeight, laneTop } from "./lanes.mjs";
+import { LEFT, drawTimeline, laneHeight, laneTop, revealLane } from "./lanes.mjs";
 import { createNames } from "./names.mjs";
 import { createPool } from "./pool.mjs";
 import { facts, inOneLine, ns, packetWords, selectionOf, summaryWords, us } from "./rowwords.mjs";
@@ -85,12 +85,21 @@ function render({ model, el }) {
   function heard(message) {
     if (message.kind === "failed") failed(message.reason);
     if (message.kind !== "sample" || message.ticket !== ticket) return;
-    const trace = message.sample;
+    show(message.sample, message.ticket);
+  }
+
+  // In pieces, so that a page without a worker stays awake.
+  async function show(trace, mine) {
+    const breath = () => new Promise((resolve) => setTimeout(resolve));
     const names = createNames(sidecar, trace);
     const tracks = createTracks(trace, names);
+    await breath();
     const journeys = createJourneys(sidecar, trace);
+    await breath();
     const queues = sidecar.queues.map((name) => [name, tracks.series(name)]);
     const moving = queues.filter(([, series]) => series.length > 1).sort((a, b) => b[1].length - a[1].length);
+    await breath();
+    if (mine !== ticket) return;
     scene = { trace, tracks, names, journeys, queues: moving.slice(0, STRIPS), sidecar };
     walk = createWalk(trace, tracks, journeys);
     view.reset(trace.lost ? trace.columns.time[0] : trace.start, trace.end);
@@ -110,20 +119,10 @@ function render({ model, el }) {
     row = Number.isInteger(next) && next >= 0 && next < scene.tracks.count ? next : -1;
     if (row >= 0 && !view.holds(timeOf(row))) view.show(timeOf(row));
     draw();
-    reveal();
+    if (row >= 0) revealLane(picture, scene.tracks.lanes, scene.tracks.lane(row));
     if (!tell) return;
     model.set("selection", row < 0 ? {} : selectionOf(scene, row));
     model.save_changes();
-  }
-
-  // With a hundred CPUs the picture scrolls: the lane of the selected instruction comes into sight.
-  function reveal() {
-    const { lanes } = scene.tracks;
-    const at = row < 0 ? -1 : lanes.indexOf(scene.tracks.lane(row));
-    if (at < 0) return;
-    const [top, bottom] = [laneTop(lanes, at), laneTop(lanes, at + 1)];
-    const high = picture.clientHeight;
-    if (top < picture.scrollTop || bottom > picture.scrollTop + high) picture.scrollTop = top - high / 2;
   }
 
   const timeOf = (at) => scene.trace.columns.time[at];

@@ -2,13 +2,14 @@
 // A test holds the two equal, row by row.
 
 export const COLUMNS = "time took context pc item line before after wait source spin what value to length".split(" ");
-const [HERE, CORE, CACHE, MEMORY] = [0, 1, 2, 3];
+const HERE = 0; // then another core, the socket's shared cache, memory
 const LOOK = 250; // instructions between two looks at the clock
 const PATIENCE = 10; // ms between two looks at the page's other work
 
 // window: { start, until, room, queues: [set numbers], watch: { set, row, field } or null, events }.
-// pause(): gives way; wanted(): whether the trace is still wanted. Null if it is not.
-export async function record(engine, sidecar, window, pause, wanted) {
+// pause(): gives way, after `slice` instructions at most before the window; wanted(): whether the trace is still wanted.
+// Null if it is not.
+export async function record(engine, sidecar, window, { pause, wanted, slice }) {
   const { places, ops } = sidecar;
   const H = places.header;
   let a = engine.arena;
@@ -30,7 +31,7 @@ export async function record(engine, sidecar, window, pause, wanted) {
   async function pass(until) {
     set("until", until);
     for (;;) {
-      const status = engine.run(50_000);
+      const status = engine.run(slice);
       if (status) return status;
       await pause();
       if (!wanted()) return -1;
@@ -61,76 +62,103 @@ export async function record(engine, sidecar, window, pause, wanted) {
   const atContext = head("at_context");
   const atTrace = head("at_trace");
   const [hit, atomic] = [head("hit_ps"), head("atomic_ps")];
-  const fetched = () => [head("transfers"), head("llc_reads"), head("memory_reads")];
-  let before = fetched();
-  let rows = [];
-  const spinning = new Map();
-  let lost = 0;
+  const counters = [H.transfers, H.llc_reads, H.memory_reads];
+  const fetched = counters.map(word);
+  // Columns are rings of `room` rows: objects would cost a hundred times as much to collect.
+  const size = Math.min(window.room, window.events);
+  const columns = {};
+  for (const name of COLUMNS) columns[name] = new Float64Array(size);
+  const {
+    time,
+    took,
+    context,
+    pc,
+    item,
+    line,
+    before,
+    after,
+    wait,
+    source,
+    spin,
+    what,
+    value: got,
+    to,
+    length,
+  } = columns;
+  const copies = []; // sharers after each row, for a watched line
+  const spinning = new Map(); // context -> number of the row
   let kept = 0;
 
-  const register = (context, number) => (number < 0 ? 0 : word(atContext + X.words * context + X.reg + number));
+  const register = (who, number) => (number < 0 ? 0 : word(atContext + X.words * who + X.reg + number));
 
-  function lineOf(row, op, code) {
-    const at = row.line - atLine + L.free;
-    const [was, is] = [Number(free[at]), word(row.line + L.free)];
+  function lineOf(i, op, code) {
+    const at = line[i] - atLine + L.free;
+    const [was, is] = [Number(free[at]), word(line[i] + L.free)];
     free[at] = BigInt(is);
-    const now = fetched();
-    const [moved, cache, memory] = now.map((x, i) => x - before[i]);
-    before = now;
-    row.source = memory ? MEMORY : cache ? CACHE : moved ? CORE : HERE;
-    if (op !== ops.ACCESS) row.what = word(code + 1) + register(row.context, word(code + 2)) * K.words;
-    if (op === ops.LOCK && row.took === 0) {
-      row.spin = 1;
-      spinning.set(row.context, row);
+    for (let k = 0; k < 3; k++) {
+      const now = word(counters[k]);
+      if (now !== fetched[k]) source[i] = k + 1; // the farthest stands: CORE, CACHE, MEMORY
+      fetched[k] = now;
+    }
+    if (op !== ops.ACCESS) what[i] = word(code + 1) + register(context[i], word(code + 2)) * K.words;
+    if (op === ops.LOCK && took[i] === 0) {
+      spin[i] = 1;
+      spinning.set(context[i], kept);
     } else if (op !== ops.UNLOCK) {
-      if (is !== was || row.source !== HERE) row.wait = Math.min(row.took, Math.max(0, was - row.time));
+      if (is !== was || source[i] !== HERE) wait[i] = Math.min(took[i], Math.max(0, was - time[i]));
       else {
         const extra = op === ops.LOCK || word(code + 1) === ops.atomic ? atomic : 0;
-        row.wait = Math.max(0, row.took - hit - extra);
+        wait[i] = Math.max(0, took[i] - hit - extra);
       }
     }
-    if (row.line === watch) row.sharers = sharers();
   }
 
-  function queueOf(row, op, code) {
-    row.what = word(code + 1) + register(row.context, word(code + 2)) * Q.words;
+  function queueOf(i, op, code) {
+    what[i] = word(code + 1) + register(context[i], word(code + 2)) * Q.words;
     if (op === ops.SPLICE) {
-      row.to = word(code + 3) + register(row.context, word(code + 4)) * Q.words;
-      row.length = word(row.to + Q.length);
+      to[i] = word(code + 3) + register(context[i], word(code + 4)) * Q.words;
+      length[i] = word(to[i] + Q.length);
       return;
     }
-    row.length = word(row.what + Q.length);
-    const wentOn = word(atContext + X.words * row.context + X.pc) === row.pc + 1;
-    if (op !== ops.QLEN && wentOn) row.value = register(row.context, word(code + 3));
+    length[i] = word(what[i] + Q.length);
+    const wentOn = word(atContext + X.words * context[i] + X.pc) === pc[i] + 1;
+    if (op !== ops.QLEN && wentOn) got[i] = register(context[i], word(code + 3));
   }
 
   const LINES = new Set([ops.ACCESS, ops.LOCK, ops.UNLOCK]);
   const QUEUES = new Set([ops.PUSH, ops.POP, ops.PEEK, ops.SPLICE, ops.QLEN]);
+  const eight = [time, took, context, pc, item, line, before, after];
+
+  // Ends a row that spun, if it is still there; `more` is 1 while the next row is being written over the oldest.
+  function spun(number, end, more) {
+    if (number < kept - size + more) return;
+    const i = number % size;
+    took[i] = wait[i] = end - time[i];
+  }
 
   function step() {
-    const count = head("trace_count");
+    const count = word(H.trace_count);
     status = engine.run(1);
-    if (head("trace_count") === count) return;
+    if (word(H.trace_count) === count) return;
     const at = atTrace + T.words * (count % ring);
-    const [time, took, context, pc, item, line, from, after] = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => word(at + i));
-    const spun = spinning.get(context);
-    if (spun) {
-      spun.took = spun.wait = time - spun.time;
-      spinning.delete(context);
+    const i = kept % size; // a row that is not kept is written over by the next
+    for (let k = 0; k < 8; k++) eight[k][i] = word(at + k);
+    wait[i] = source[i] = spin[i] = 0;
+    what[i] = got[i] = to[i] = length[i] = -1;
+    if (spinning.has(context[i])) {
+      spun(spinning.get(context[i]), time[i], 1);
+      spinning.delete(context[i]);
     }
-    const row = { time, took, context, pc, item, line, before: from, after };
-    Object.assign(row, { wait: 0, source: HERE, spin: 0, what: -1, value: -1, to: -1, length: -1, sharers: 0n });
-    const code = atCode + C.words * pc;
+    const code = atCode + C.words * pc[i];
     const op = word(code);
-    if (LINES.has(op)) lineOf(row, op, code);
-    if (QUEUES.has(op)) queueOf(row, op, code);
-    if (op === ops.KEY || (watch >= 0 && line !== watch)) return;
-    rows.push(row);
-    kept++;
-    if (rows.length >= 2 * window.room) {
-      lost += rows.length - window.room;
-      rows = rows.slice(-window.room);
+    if (LINES.has(op)) lineOf(i, op, code);
+    if (QUEUES.has(op)) queueOf(i, op, code);
+    if (op === ops.KEY) return;
+    if (watch >= 0) {
+      if (line[i] !== watch) return void (spin[i] && spinning.delete(context[i]));
+      copies.push(sharers());
     }
+    kept++;
   }
 
   if (status <= 1) status = 0;
@@ -143,24 +171,22 @@ export async function record(engine, sidecar, window, pause, wanted) {
     a = engine.arena;
     since = performance.now();
   }
-  if (rows.length > window.room) {
-    lost += rows.length - window.room;
-    rows = rows.slice(-window.room);
-  }
   const end = kept >= window.events || status > 1 ? head("now") : window.until;
-  for (const row of spinning.values()) row.took = row.wait = end - row.time;
+  for (const number of spinning.values()) spun(number, end, 0);
   const threads = head("cpus") + head("threads");
-  await pause();
-  if (!wanted()) return null;
-  const columns = {};
-  for (const name of COLUMNS) {
-    const column = (columns[name] = new Float64Array(rows.length));
-    for (let i = 0; i < rows.length; i++) column[i] = rows[i][name];
-  }
+  const rows = Math.min(kept, size);
+  const oldest = kept > size ? kept % size : 0;
+  const turned = (list) => {
+    if (!oldest) return list.slice(0, rows);
+    const out = new Float64Array(size);
+    out.set(list.subarray(oldest));
+    out.set(list.subarray(0, oldest), size - oldest);
+    return out;
+  };
   return {
-    columns,
-    sharers: watch < 0 ? [] : rows.map((row) => row.sharers),
-    lost,
+    columns: Object.fromEntries(COLUMNS.map((name) => [name, turned(columns[name])])),
+    sharers: copies,
+    lost: kept - rows,
     start: begin,
     end,
     status: places.statuses[status],

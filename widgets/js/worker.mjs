@@ -37,7 +37,7 @@ export function serve(post, pause, steps = SLICE) {
   async function replicate(job, ticket, tally) {
     if (job.window) {
       engine.build(withKnobs(base, sidecar, job.values, job.seed));
-      return record(engine, sidecar, job.window, pause, () => ticket === latest);
+      return record(engine, sidecar, job.window, { pause, wanted: () => ticket === latest, slice: steps });
     }
     const image = withKnobs(base, sidecar, job.values, job.seed);
     if (job.tally) image[sidecar.trace.knob] = BigInt(job.tally.rows);
