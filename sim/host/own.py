@@ -8,8 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
-from .. import display
-from . import capture, read, toeplitz
+from .. import display, machine
+from . import capture, read, toeplitz, veth
 from .measure import command as measure
 from .read import READERS
 from .replay import BUDGET, Summary, replay
@@ -43,6 +43,37 @@ def declare(choices: Any) -> None:
     sub.add_argument("before", type=Path, help=f"a folder with any of {', '.join(READERS)}")
     sub.add_argument("after", type=Path, help="the same, later")
     sub.add_argument("--seconds", type=float, required=True, help="time between the two")
+    sub = command("beside", show_beside, "what host experiment wrote, beside what the lab says of the same set-up")
+    sub.add_argument("files", type=Path, nargs="+", metavar="FILE", help="written by host experiment --json")
+    sub.add_argument("--machine", required=True, metavar="FILE", help="written by host measure --json, or a machine")
+
+
+def show_beside(options: argparse.Namespace, rest: list[str]) -> int:
+    """Predictions beside measurements. Raises MachineError, OSError, and ValueError for a file of another kind."""
+    documents = [_document(path) for path in options.files]
+    rows = veth.beside(documents, machine.load(options.machine))
+    if options.json:
+        print(json.dumps(rows))
+        return DONE
+    shown = [
+        [r["experiment"], r["arm"], f"{r['number']}, {r['unit']}", display.number(r["simulated"]),
+         display.span(r["low"], r["high"]), display.number(r["measured"]),
+         display.span(r["measured_low"], r["measured_high"]), r["role"] if r["role"] != "none" else r["why"]]
+        for r in rows
+    ]
+    columns = ["experiment", "arm", "number", "simulated", "interval", "measured", "interval", "role"]
+    display.table("Simulated beside measured, 95 % intervals", columns, shown, ["simulated", "measured", "interval"])
+    return DONE
+
+
+def _document(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None
+    if not isinstance(found, dict) or not {"experiment", "answers", "arms", "change_pct"} <= found.keys():
+        raise ValueError(f"{path}: not written by python -m sim host experiment --json")
+    return found
 
 
 def show_capture(options: argparse.Namespace, rest: list[str]) -> int:
