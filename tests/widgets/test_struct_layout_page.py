@@ -195,6 +195,12 @@ def test_any_order_is_placed_on_a_page_as_in_python(browser: Browser, name: str)
                 (f.name, f.offset, f.line, f.last_line) for f in expected.fields
             ]
             assert one["lines"] == expected.lines
+        again = page.evaluate(
+            f"([base, orders]) => {{ {made.text} const {{ movesOf, orderOf }} = $use('placing');"
+            "return orders.map((order) => orderOf(base, movesOf(base, order))) }",
+            [list(of), orders],
+        )
+        assert again == orders
     page.close()
 
 
@@ -242,3 +248,19 @@ def test_what_cannot_be_is_refused_with_what_is_near() -> None:
         w.order = w.order[1:]
     with pytest.raises((TraitError, LayoutError), match="the nearest is 'tcp_memory_allocated'"):
         w.place("tcp_memory_alocated")
+
+
+def test_a_link_reproduces_the_moved_fields(watch: Callable[..., Any], address: str) -> None:
+    page = StructPage(watch(address))
+    page.field("tcp_memory_allocated").click()
+    page.after(lambda: page.page.get_by_role("button", name="Last").click())
+    page.after(lambda: page.page.get_by_label("begins a line").check())
+    there = page.fields()
+    link = page.page.evaluate("location.href")
+    assert "struct-layout-tcp_globals?moves=" in link
+    again = StructPage(watch(link))
+    assert again.fields() == there
+    assert again.page.get_by_label("begins a line").is_checked()
+    again.after(lambda: again.page.get_by_role("button", name="Reset").click())
+    assert next(iter(again.fields())) == "tcp_memory_allocated"
+    assert "#" not in again.page.evaluate("location.href").rstrip("#")

@@ -153,7 +153,10 @@ export function createFieldGrid({ label, lineBytes, about, lineIn, changed, chos
     const page = { PageUp: -1, PageDown: 1 }[event.key];
     const ends = { Home: -Infinity, End: Infinity }[event.key];
     const names = picked ? order : visible();
-    if (event.key === "Escape" && picked) {
+    if (event.key === "Escape" && drag?.on) {
+      changed(drag.before);
+      drag = null;
+    } else if (event.key === "Escape" && picked) {
       const back = picked;
       picked = null;
       changed(back);

@@ -8,6 +8,7 @@ import { copy, csv, download, readAddress, writeAddress } from "./share.mjs";
 // name: of the widget in Python. knobs: { name, kind, ... }, each a trait. moved(changed names): after any move.
 // draw(): called by start(), and when the width changes. rows(): what the CSV file holds.
 // command(): the same run in a shell, if there is one.
+// more(): what the address holds besides, as text by name; remember() writes the address when that has changed.
 // reset(): called after Reset has taken the knobs back, for what is none of them.
 // call(): the figure as Python, if knobs are not all that it takes. key: its name in the address, likewise.
 // Escape in any control takes that knob back to where it began.
@@ -26,6 +27,10 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
   const said = h("span", { class: "rp-said", role: "status" });
   let width = 320;
 
+  function remember() {
+    if (onPage) writeAddress(key, knobs, values, own.more?.());
+  }
+
   function move(wanted) {
     const changes = Object.fromEntries(Object.entries(wanted).filter(([k, value]) => values[k] !== value));
     if (!Object.keys(changes).length) return;
@@ -35,7 +40,7 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
       model.set(changed, values[changed]);
     }
     model.save_changes();
-    if (onPage) writeAddress(key, knobs, values);
+    remember();
     said.textContent = "";
     moved(Object.keys(changes));
   }
@@ -94,6 +99,7 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
   return {
     values,
     move,
+    remember,
     picture,
     legend,
     summary,

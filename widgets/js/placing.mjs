@@ -35,6 +35,30 @@ export function rows(layout, bytes) {
   return out;
 }
 
+// Which declarations were moved, and where to: "place~name" joined by blanks. As few as there can be: the others, the
+// longest part of the order that is still in sequence, have stayed.
+export function movesOf(base, order) {
+  const at = order.map((name) => base.indexOf(name));
+  const best = at.map(() => ({ length: 1, before: -1 }));
+  for (let i = 0; i < at.length; i++)
+    for (let j = 0; j < i; j++)
+      if (at[j] < at[i] && best[j].length >= best[i].length) best[i] = { length: best[j].length + 1, before: j };
+  const stay = new Set();
+  let last = best.reduce((most, one, i) => (most < 0 || one.length > best[most].length ? i : most), -1);
+  for (; last >= 0; last = best[last].before) stay.add(last);
+  return order.flatMap((name, i) => (stay.has(i) ? [] : [`${i}~${name}`])).join(" ");
+}
+
+// The order that such text describes; the base's own if it names a field that is not there.
+export function orderOf(base, moves) {
+  const list = moves.split(" ").filter(Boolean);
+  const moved = list.map((one) => [Number(one.split("~")[0]), one.split("~")[1]]);
+  if (!moved.every(([place, name]) => Number.isInteger(place) && base.includes(name))) return base;
+  const out = base.filter((name) => !moved.some(([, other]) => other === name));
+  for (const [place, name] of moved) out.splice(place, 0, name);
+  return out.length === base.length ? out : base;
+}
+
 // The order with a field moved by so many places, kept within the struct.
 export function shifted(order, name, by) {
   const from = order.indexOf(name);

@@ -2,12 +2,16 @@
 
 import { parse } from "./controls.mjs";
 
+// What follows a key in the address, by name.
+export function readQuery(key) {
+  const [stem, query] = decodeURIComponent(location.hash.slice(1)).split("?");
+  return new URLSearchParams(stem === key ? query : "");
+}
+
 // "#tcp-5.17?mtu=4096&seed=2": a key, then only what differs from the defaults.
 export function readAddress(key, knobs) {
-  const [stem, query] = decodeURIComponent(location.hash.slice(1)).split("?");
   const out = {};
-  if (stem !== key || !query) return out;
-  for (const [name, text] of new URLSearchParams(query)) {
+  for (const [name, text] of readQuery(key)) {
     const knob = knobs.find((k) => k.name === name);
     const value = knob && parse(knob, text);
     if (value !== undefined) out[name] = value;
@@ -15,9 +19,11 @@ export function readAddress(key, knobs) {
   return out;
 }
 
-export function writeAddress(key, knobs, values) {
+// more: what is none of the knobs, as text by name.
+export function writeAddress(key, knobs, values, more = {}) {
   const query = new URLSearchParams();
   for (const k of knobs) if (values[k.name] !== k.default) query.set(k.name, values[k.name]);
+  for (const [name, text] of Object.entries(more)) query.set(name, text);
   const hash = String(query) ? `#${key}?${query}` : location.hash.startsWith(`#${key}?`) ? " " : "";
   if (!hash) return;
   try {

@@ -5,9 +5,10 @@ import { createFieldGrid } from "./fieldgrid.mjs";
 import { meters } from "./meters.mjs";
 import { change } from "./numbers.mjs";
 import { createPanel } from "./panel.mjs";
-import { place, shifted } from "./placing.mjs";
+import { movesOf, orderOf, place, shifted } from "./placing.mjs";
 import { createRuns } from "./runs.mjs";
-import { format, interval } from "./scales.mjs";
+import { interval } from "./scales.mjs";
+import { readQuery } from "./share.mjs";
 import { table } from "./table.mjs";
 
 const SIDES = [0, 1];
@@ -25,6 +26,7 @@ function render({ model, el }) {
   const base = placed(sidecar.first, names(sidecar.first), layouts[sidecar.first].aligned);
   const initial = { order: [...model.get("order")], aligned: [...model.get("aligned")] };
 
+  const key = `struct-layout-${sidecar.name}`;
   let { order, aligned } = initial;
   let selection = model.get("selection");
   let toucher = shownFirst;
@@ -72,6 +74,7 @@ function render({ model, el }) {
     aligned = nextAligned;
     model.set("order", order);
     model.set("aligned", aligned);
+    panel.remember();
     draw();
     if (!same) ask();
   }
@@ -119,6 +122,17 @@ function render({ model, el }) {
   );
   const rate = h("div", { class: "rp-meters" });
 
+  // What a link says of the order; the address holds what differs from the layout that it begins with.
+  function recall() {
+    const query = readQuery(key);
+    if (![...query].length) return;
+    const { start } = panel.values;
+    order = orderOf(names(start), query.get("moves") ?? "");
+    const wide = query.get("aligned")?.split(" ").filter((name) => order.includes(name));
+    aligned = wide ?? [...layouts[start].aligned];
+    if (!order.includes(selection)) selection = order[0];
+  }
+
   // --- the whole ------------------------------------------------------------------------------------
   const seed = { name: "seed", kind: "int", low: 1, high: 1_000_000, step: 1, doc: "First seed of the runs." };
   const panel = createPanel({
@@ -130,7 +144,13 @@ function render({ model, el }) {
       { name: "start", kind: "choice", choices: Object.keys(layouts), doc: "The layout to begin with." },
       seed,
     ],
-    key: `struct-layout-${sidecar.name}`,
+    key,
+    more() {
+      const own = layouts[panel.values.start].aligned;
+      const moves = movesOf(names(panel.values.start), order);
+      const other = [...aligned].sort().join(" ");
+      return { ...(moves && { moves }), ...(other !== [...own].sort().join(" ") && { aligned: other }) };
+    },
     call() {
       const rest = `order=${JSON.stringify(order)}, aligned=${JSON.stringify(aligned)}`;
       return `StructLayout("${sidecar.name}", "${panel.values.start}", ${rest})`;
@@ -257,6 +277,7 @@ function render({ model, el }) {
     selection = model.get("selection");
     draw();
   });
+  if (model.host === "page") recall();
   panel.start();
   ask();
   return () => {
