@@ -1,0 +1,277 @@
+"""What experiments showed on a named machine, beside what the lab predicts; a reader's own file takes its place.
+
+The measured numbers are files in `book/measured`, written by ``python -m sim host``: a build reads them and measures
+nothing. The page's script reads files of the same kinds that a reader chooses, and fills them in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from typing import Any, Final
+
+from book.build.places import ROOT
+from book.figures import kept, table
+from sim import machine
+from sim.host import veth
+from sim.host.catalogue import EXPERIMENTS
+
+FOLDER: Final = ROOT / "book" / "measured"
+OWN: Final = FOLDER / "own-machine.json"
+READINGS: Final = FOLDER / "readings.json"
+#: Numbers that a page shows in other units: factor, unit, decimals.
+SHOWN: Final = {
+    "rate_gbps": (1.0, "Gbit/s", 1), "packets_per_s": (1e-3, "thousand packets/s", 0),
+    "delivered_per_s": (1e-3, "thousand packets/s", 0), "received_packet_bytes": (1.0, "bytes", 0),
+}
+ROLES: Final = {"fitted": "fitted on it", "predicted": "predicted", "none": "not predicted"}
+
+
+@cache
+def documents() -> dict[str, dict[str, Any]]:
+    """Stored experiments by name, in the order of the catalogue."""
+    found = {}
+    for name in EXPERIMENTS:
+        path = FOLDER / f"{name}.json"
+        if path.exists():
+            found[name] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def rows(name: str) -> list[dict[str, Any]]:
+    """Arms of an experiment, measured and predicted; those of all experiments are computed at once, and kept."""
+    every = kept.once(
+        f"own-kernel-{state()}", lambda: veth.beside(list(documents().values()), machine.load(OWN))
+    )
+    return [row for row in every if row["experiment"] == name]
+
+
+@cache
+def state() -> str:
+    """A hash of the stored files: predictions rest on them as well."""
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.glob("*.json")):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def where(document: dict[str, Any]) -> str:
+    """The machine of an experiment in words."""
+    on = document["machine"]
+    load = on.get("load_average")
+    busy = f", load average {load:.0f} before" if load is not None and load >= 1 else ""
+    return f"{on['processor']}, {on['cpus']} CPUs, Linux {on['kernel']}{busy}"
+
+
+def _span(low: float, high: float, digits: int) -> str:
+    return f"{low:,.{digits}f} to {high:,.{digits}f}"
+
+
+class Beside:
+    """One experiment as a table: arms with prediction and measurement; the page's script may replace the latter."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.document = documents()[name]
+        self.rows = rows(name)
+
+    def _cells(self) -> list[tuple[str, str, str, str, str, str]]:
+        scale, _, digits = SHOWN[self.document["answers"]]
+        out = []
+        for row in self.rows:
+            simulated = why = ""
+            if row["simulated"] is not None:
+                simulated = f"{scale * row['simulated']:,.{digits}f}"
+            else:
+                why = row["why"]
+            measured = f"{scale * row['measured']:,.{digits}f}"
+            span = _span(scale * row["measured_low"], scale * row["measured_high"], digits)
+            role = ROLES[row["role"]] + (f": {why}" if why else "")
+            out.append((row["arm"], simulated or "–", role, measured, span, _change(row)))
+        return out
+
+    @property
+    def caption(self) -> str:
+        """What the table shows."""
+        _, unit, _ = SHOWN[self.document["answers"]]
+        return f"{self.name}: {self.document['question']} {unit}, 95 % intervals over {self.document['rounds']} rounds"
+
+    def __repr__(self) -> str:
+        head = "arm | simulated | role | measured | interval | change, measured and simulated"
+        lines = [head, *(" | ".join(row) for row in self._cells())]
+        return f"{self.caption}\n" + "\n".join(lines) + f"\nmeasured on {where(self.document)}"
+
+    def _repr_html_(self) -> str:
+        scale, _, digits = SHOWN[self.document["answers"]]
+        body = ""
+        for arm, simulated, role, measured, span, change in self._cells():
+            body += (
+                f'<tr data-arm="{escape(arm)}"><th scope="row">{escape(arm)}</th><td class="num">{simulated}</td>'
+                f'<td>{escape(role)}</td><td class="num" data-part="measured">{measured}</td>'
+                f'<td class="num" data-part="span">{span}</td><td data-part="change">{escape(change)}</td></tr>'
+            )
+        caption = escape(self.caption)
+        heads = ("arm", "simulated", "role", "measured", "interval", "change, and the simulated one")
+        head = "".join(f'<th scope="col">{h}</th>' for h in heads)
+        return (
+            f'<style>{table._STYLE}</style>'
+            f'<div class="rpt" role="region" tabindex="0" aria-label="{caption}" data-measured="{self.name}" '
+            f'data-answers="{self.document["answers"]}" data-scale="{scale}" data-digits="{digits}">'
+            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f'<p data-part="where">Measured on {escape(where(self.document))}.</p></div>'
+        )
+
+
+def _change(row: dict[str, Any]) -> str:
+    """Change against the first arm, measured with its interval and simulated."""
+    if row["change_pct"] is None:
+        return ""
+    text = f"{row['change_pct']:+.0f} % ({row['change_low']:+.0f} to {row['change_high']:+.0f})"
+    if row["simulated_change_pct"] is not None:
+        text += f", simulated {row['simulated_change_pct']:+.0f} %"
+    return text
+
+
+def beside(name: str) -> Beside:
+    """The table of an experiment. KeyError if none is stored."""
+    return Beside(name)
+
+
+def constants() -> table.Table:
+    """The measured machine beside the one that gives what it has not."""
+    own = machine.load(OWN)
+    base = machine.load(json.loads(OWN.read_text(encoding="utf-8"))["base"])
+    lines: list[Sequence[table.Cell]] = []
+    for row in own.table():
+        if str(row["source"]).startswith("measured"):
+            name = str(row["name"])
+            span = f"{row['low']:,} to {row['high']:,}"
+            unstable = "unstable" if "; unstable" in str(row["source"]) else ""
+            lines.append([name, row["value"], span, str(row["unit"]), base.cost(name), unstable])
+    columns = ["constant", "measured", "middle half of the rounds", "unit", base.name, ""]
+    return table.Table(f"{own.title}: what was measured", columns, lines, code=["constant"])
+
+
+def words() -> dict[str, str]:
+    """Numbers of the readings and of the experiments that the page's sentences name."""
+    readings = json.loads(READINGS.read_text(encoding="utf-8"))
+    plain = {name: entry["median"] for name, entry in readings["plain"].items()}
+    many = {(each["loop"], each["threads"]): each["median"] for each in readings["by_threads"]}
+    pair = readings["pairs"][0]["median"]
+    out = {
+        "own-hand-over": f"{pair:.0f} ns", "own-call": f"{plain['system_call']:.0f} ns",
+        "own-wakeup": f"{plain['wakeup']:.0f} ns", "own-far": f"{plain['wakeup_other_cpu'] / 1000:.1f} µs",
+        "own-switch": f"{plain['switch']:.0f} ns", "own-page": f"{plain['page_touch'] / 1000:.1f} µs",
+        "own-add-1": f"{many['shared_add', 1]:.1f} ns", "own-add-2": f"{many['shared_add', 2]:.0f} ns",
+        "own-ticket": f"{many['ticket_lock', 2]:.0f} ns", "own-queued": f"{many['queued_lock', 2]:.0f} ns",
+        "own-where": where(documents()["gro"]), "own-steal": f"{readings['machine']['steal_pct']:.1f} %",
+    }
+    gro = documents()["gro"]["arms"]
+    out["own-gro-segments"] = f"{gro['on']['segments_per_packet']['mean']:.0f}"
+    demux = documents()["udp-early-demux"]["arms"]
+    for arm in ("off", "on"):
+        looked = demux[arm].get("lookups_per_packet")
+        if looked:
+            out[f"own-lookups-{arm}"] = f"{looked['mean']:.2f}"
+    lost = documents()["fanout"]["arms"]["without"]["lost_pct"]["mean"]
+    out["own-fanout-lost"] = f"{lost:.1f} %"
+    return out
+
+
+class Chooser:
+    """The field with which a reader puts own files into the page's tables, and its script."""
+
+    def __repr__(self) -> str:
+        return "On the book's pages, a field for files of your own stands here."
+
+    def _repr_html_(self) -> str:
+        return CHOOSER
+
+
+CHOOSER: Final = """
+<div class="rp-own-files" role="group" aria-label="Your own files">
+<p><label for="rp-own-file">Your own files (written by <code>host experiment --json</code>): </label>
+<input id="rp-own-file" type="file" accept=".json,application/json" multiple>
+<button id="rp-own-back" type="button" hidden>the book's again</button></p>
+<p id="rp-own-said" role="status" aria-live="polite">They stay in your browser: nothing is sent.</p>
+</div>
+<script>
+(() => {
+  const start = () => {
+    const input = document.getElementById("rp-own-file"), back = document.getElementById("rp-own-back");
+    const said = document.getElementById("rp-own-said");
+    if (!input || input.dataset.ready) return;
+    input.dataset.ready = "yes";
+    const tables = () => [...document.querySelectorAll("[data-measured]")];
+    const first = new Map();
+    const number = (value, digits) =>
+      value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const finite = (x) => typeof x === "number" && Number.isFinite(x);
+    const signed = (value) => (value < 0 ? "" : "+") + value.toFixed(0);
+
+    function fill(name, found) {
+      if (found === null || typeof found !== "object" || typeof found.experiment !== "string" || !found.arms)
+        throw new Error("is not what python -m sim host experiment --json writes");
+      const table = tables().find((t) => t.dataset.measured === found.experiment);
+      if (!table) throw new Error(`is of the experiment ${found.experiment}, which this page does not show`);
+      if (found.answers !== table.dataset.answers)
+        throw new Error(`answers with ${found.answers}, this page with ${table.dataset.answers}`);
+      const scale = Number(table.dataset.scale), digits = Number(table.dataset.digits), ready = [];
+      for (const row of table.querySelectorAll("tr[data-arm]")) {
+        const one = found.arms[row.dataset.arm]?.[found.answers];
+        if (!one || ![one.mean, one.low, one.high].every(finite))
+          throw new Error(`has no ${found.answers} of the arm ${row.dataset.arm}`);
+        const change = found.change_pct?.[row.dataset.arm];
+        ready.push([row, one, change && [change.mean, change.low, change.high].every(finite) ? change : null]);
+      }
+      if (!first.has(table)) first.set(table, table.innerHTML);
+      for (const [row, one, change] of ready) {
+        row.querySelector('[data-part="measured"]').textContent = number(scale * one.mean, digits);
+        row.querySelector('[data-part="span"]').textContent =
+          `${number(scale * one.low, digits)} to ${number(scale * one.high, digits)}`;
+        const cell = row.querySelector('[data-part="change"]');
+        const simulated = cell.textContent.match(/simulated .*$/);
+        if (change) cell.textContent = `${signed(change.mean)} % (${signed(change.low)} to ${signed(change.high)})` +
+          (simulated ? `, ${simulated[0]}` : "");
+      }
+      const on = found.machine ?? {};
+      table.querySelector('[data-part="where"]').textContent =
+        `Yours (${name}): ${on.processor ?? "a processor"}, ${on.cpus ?? "?"} CPUs, Linux ${on.kernel ?? "?"}. ` +
+        "The simulation is still that of the book's machine; host beside computes it for yours.";
+      return found.experiment;
+    }
+
+    input.addEventListener("change", async () => {
+      const done = [], refused = [];
+      for (const file of input.files) {
+        try {
+          if (file.size > 4e6) throw new Error("is larger than any such file");
+          let found;
+          try { found = JSON.parse(await file.text()); } catch { throw new Error("is not JSON"); }
+          done.push(fill(file.name, found));
+        } catch (error) { refused.push(`${file.name} ${error.message}`); }
+      }
+      back.hidden = first.size === 0;
+      const shown = done.length ? `Shown: ${done.join(", ")}. ` : "";
+      said.textContent = shown + (refused.length ? `Refused: ${refused.join("; ")}.` : "");
+    });
+    back.addEventListener("click", () => {
+      for (const [table, html] of first) table.innerHTML = html;
+      first.clear();
+      back.hidden = true;
+      input.value = "";
+      said.textContent = "The book's measurements are back.";
+    });
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start); else start();
+})();
+</script>
+"""
+
+
+def chooser() -> Chooser:
+    """The field for a reader's files."""
+    return Chooser()
