@@ -100,7 +100,9 @@ def test_what_the_thread_reports_is_marked_where_it_was_stated(
     assert page.page.locator(".rp-share .rp-diamond").count() == 0
 
 
-@pytest.mark.parametrize("view", ["bars", "difference", "flame"])
+@pytest.mark.parametrize(
+    "view", ["flame", *(pytest.param(v, marks=pytest.mark.slow) for v in ("bars", "difference"))]
+)
 def test_every_key_chooses_in_every_view(watch: Callable[..., Any], address: str, view: str) -> None:
     page = ProfilePage(watch(address))
     page.choose("view", view)
