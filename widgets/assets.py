@@ -27,7 +27,7 @@ MODULES = {
 }
 
 
-#: JupyterLab takes arrow keys for its own cells, even from a control that has the focus, unless that control forbids it.
+#: JupyterLab takes arrow keys for its own cells, even from a control that has the focus, unless the control forbids it.
 _KEYS_STAY = """\
 export default {
   render(context) {

@@ -42,7 +42,7 @@ ARGUMENTS = [*CHROMIUM_ARGUMENTS, "--font-render-hinting=none", "--disable-lcd-t
 SCHEMES = ("light", "dark")
 WIDTHS = {"desktop": 900, "phone": 375}
 VIEWS = tuple(f"{width}-{scheme}" for scheme in SCHEMES for width in WIDTHS)
-COLOURS = 80  # of a pinned picture: small files
+COLOURS = 192  # of a pinned picture: with fewer it would differ from itself
 THRESHOLD = 0.15  # how far two colours are apart that count as different
 MOST = 0.001  # share of pixels that may differ: edges of letters, corners of sliders
 STABLE_MS = 750
