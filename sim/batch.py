@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -32,6 +33,11 @@ Pool = Executor | Callable[[], Executor] | None
 
 ATTEMPTS: Final = 3
 SCENARIOS_KEPT: Final = 32
+#: What executors of other packages raise for a job whose worker died, by module and name: they know no BrokenExecutor.
+WORKER_DIED: Final = frozenset({
+    ("distributed.scheduler", "KilledWorker"), ("distributed.comm.core", "CommClosedError"),
+    ("distributed.client", "FutureCancelledError"), ("ipyparallel.error", "EngineError"),
+})
 _composing = threading.Lock()
 _scenarios: dict[tuple[type[Scenario], Machine, tuple[tuple[str, int], ...]], Scenario] = {}
 
@@ -177,6 +183,13 @@ def run(
     return [answers[job] for job in jobs]
 
 
+def died(error: BaseException) -> bool:
+    """Whether an error says that a worker died, not that the job went wrong."""
+    if isinstance(error, BrokenExecutor | CancelledError):
+        return True
+    return any((kind.__module__, kind.__name__) in WORKER_DIED for kind in type(error).__mro__)
+
+
 def _attempt(
     pool: Executor,
     jobs: Sequence[Job],
@@ -189,13 +202,17 @@ def _attempt(
     try:
         for job in jobs:
             futures[pool.submit(_run, job)] = job
-    except BrokenExecutor:
-        pass  # it broke while it was being filled: what was taken may still answer
+    except Exception as error:
+        if not died(error):
+            raise
+        # it broke while it was being filled: what was taken may still answer
     try:
         for future in as_completed(futures):
             try:
                 answers[futures[future]] = future.result()
-            except BrokenExecutor:
+            except Exception as error:
+                if not died(error):
+                    raise
                 continue
             if progress is not None:
                 progress(len(answers), total)
