@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from .namespace import Namespace
+from .read import kernel
+from .read.text import Source, Unreadable
 from .wire import End
 
 #: Columns of a line of /proc/stat, as proc(5) names them, in ticks.
@@ -17,10 +19,6 @@ RECEIVED: Final = (
     "rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "rx_frame", "rx_compressed", "multicast",
 )
 SENT: Final = ("tx_bytes", "tx_packets", "tx_errors", "tx_dropped")
-
-
-class Unreadable(ValueError):
-    """A file of /proc that does not look as the kernel documents it."""
 
 
 def stat(text: str) -> dict[int, dict[str, int]]:
@@ -35,22 +33,6 @@ def stat(text: str) -> dict[int, dict[str, int]]:
                 raise Unreadable(f"/proc/stat: cannot read {line!r}") from None
     if not found:
         raise Unreadable("/proc/stat: no line of a CPU")
-    return found
-
-
-def pairs(text: str, where: str) -> dict[str, int]:
-    """Counters of /proc/net/snmp or netstat as ``TcpInSegs``: names, then numbers. Raises Unreadable."""
-    found: dict[str, int] = {}
-    lines = [line for line in text.splitlines() if line.strip()]
-    for names, numbers in zip(lines[::2], lines[1::2], strict=False):
-        group, *keys = names.split()
-        again, *values = numbers.split()
-        if group != again or len(keys) != len(values):
-            raise Unreadable(f"{where}: the lines of {group} do not fit each other")
-        try:
-            found.update({f"{group.rstrip(':')}{k}": int(v) for k, v in zip(keys, values, strict=True)})
-        except ValueError:
-            raise Unreadable(f"{where}: a counter of {group} is no number") from None
     return found
 
 
@@ -76,8 +58,17 @@ def softirqs(text: str, kind: str) -> int:
 
 def protocols(host: Namespace) -> dict[str, int]:
     """All protocol counters of a host."""
-    found = pairs(host.net("snmp"), "/proc/net/snmp") | pairs(host.net("netstat"), "/proc/net/netstat")
-    return found | singles(host.net("snmp6"), "/proc/net/snmp6")
+    found = singles(host.net("snmp6"), "/proc/net/snmp6")
+    for name in ("snmp", "netstat"):
+        found |= kernel.netstat(Source.of(host.net(name), f"/proc/net/{name}"))
+    return found
+
+
+def processed(text: str) -> dict[int, int]:
+    """Packets that each CPU has taken to the protocols, from /proc/net/softnet_stat. Raises Unreadable."""
+    found = kernel.softnet_stat(Source.of(text, "/proc/net/softnet_stat"))
+    columns = ((name.removeprefix("cpu").partition("."), count) for name, count in found.items())
+    return {int(cpu): count for (cpu, _, column), count in columns if column == "processed"}
 
 
 def devices(text: str) -> dict[str, dict[str, int]]:
@@ -113,6 +104,7 @@ class Snapshot:
 
     cpus: dict[int, dict[str, int]]
     net_rx: int
+    processed: dict[int, int]
     sent: dict[str, int]
     received: dict[str, int]
     devices: dict[str, int]
@@ -122,7 +114,8 @@ class Snapshot:
         """Read all of it."""
         cpus = stat(Path("/proc/stat").read_text(encoding="utf-8"))
         net_rx = softirqs(Path("/proc/softirqs").read_text(encoding="utf-8"), "NET_RX")
-        return cls(cpus, net_rx, protocols(sender.host), protocols(receiver.host), device(receiver))
+        taken = processed(Path("/proc/net/softnet_stat").read_text(encoding="utf-8"))
+        return cls(cpus, net_rx, taken, protocols(sender.host), protocols(receiver.host), device(receiver))
 
 
 @dataclass(frozen=True)
@@ -142,6 +135,11 @@ class Difference:
     def net_rx(self) -> int:
         """Runs of the softirq that receives packets, on all CPUs and of everything on this machine."""
         return self.last.net_rx - self.first.net_rx
+
+    def taken(self, cpu: int) -> float:
+        """Per cent of all packets, of everything on this machine, that a CPU took to the protocols."""
+        counts = {n: self.last.processed[n] - before for n, before in self.first.processed.items()}
+        return 100 * counts[cpu] / sum(counts.values()) if any(counts.values()) else 0.0
 
     def softirq_s(self) -> float:
         """CPU time in softirqs of all kinds, on all CPUs; as fine as the kernel's tick."""

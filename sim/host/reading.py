@@ -11,8 +11,8 @@ from .counters import Difference
 UNITS: Final = {
     "rate_gbps": "Gbit/s", "packets_per_s": "1/s", "delivered_per_s": "1/s", "lost_pct": "%",
     "segments_per_packet": "", "received_packet_bytes": "bytes", "retransmits_per_s": "1/s",
-    "lookups_per_packet": "", "packets_per_softirq": "", "softirq_ns_per_packet": "ns", "sender_softirq_pct": "%",
-    "reader_softirq_pct": "%", "reader_pct": "%",
+    "lookups_per_packet": "", "packets_per_softirq": "", "reader_cpu_packets_pct": "%", "softirq_ns_per_packet": "ns",
+    "sender_softirq_pct": "%", "reader_softirq_pct": "%", "reader_pct": "%",
 }
 #: What the numbers are, for people.
 MEANING: Final = {
@@ -25,6 +25,7 @@ MEANING: Final = {
     "retransmits_per_s": "TCP segments that were sent again",
     "lookups_per_packet": "routes found for a packet that arrives (perf counts them after the run)",
     "packets_per_softirq": "packets for each run of NET_RX",
+    "reader_cpu_packets_pct": "packets that the reader's CPU took to the protocols; the rest others did",
     "softirq_ns_per_packet": "CPU time in softirqs of all kinds, all CPUs, for a packet that arrives",
     "sender_softirq_pct": "softirqs on the sender's CPU",
     "reader_softirq_pct": "softirqs on the reader's CPU",
@@ -65,6 +66,7 @@ def common(between: Difference, took_s: float, sender_cpu: int, reader_cpu: int,
         "received_packet_bytes": size / seen if seen else 0.0,
         "retransmits_per_s": between.sent("TcpRetransSegs") / took_s,
         "packets_per_softirq": packets / runs if runs else 0.0,
+        "reader_cpu_packets_pct": between.taken(reader_cpu),
         "softirq_ns_per_packet": 1e9 * between.softirq_s() / packets if packets else 0.0,
         "sender_softirq_pct": between.share(sender_cpu, "softirq"),
         "reader_softirq_pct": between.share(reader_cpu, "softirq"),

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.host import counters, sample
-from sim.host.counters import Difference, Snapshot, Unreadable
+from sim.host.counters import Difference, Snapshot
+from sim.host.read import Unreadable
 
 STAT = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 10 0 20 70 0 0 0 0 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\nintr 5\n"
-SNMP = "Ip: Forwarding InReceives\nIp: 2 77\nTcp: InSegs RetransSegs\nTcp: 5 1\n"
+SOFTNET = "0000001f 00000000 00000002\n00000001 00000000 00000000\n"
 SOFTIRQS = "      CPU0       CPU1\n NET_TX:   1   2\n NET_RX:  30  12\n"
 DEV = (
     "Inter-|   Receive                                                |  Transmit\n"
@@ -29,9 +30,6 @@ def test_cpu_time_is_read_for_each_cpu() -> None:
 
 
 def test_counters_of_a_protocol_are_named_for_it() -> None:
-    assert counters.pairs(SNMP, "snmp") == {
-        "IpForwarding": 2, "IpInReceives": 77, "TcpInSegs": 5, "TcpRetransSegs": 1,
-    }
     assert counters.singles("Ip6InReceives 4\nUdp6InDatagrams 2\n", "snmp6") == {
         "Ip6InReceives": 4, "Udp6InDatagrams": 2,
     }
@@ -39,6 +37,7 @@ def test_counters_of_a_protocol_are_named_for_it() -> None:
 
 def test_softirqs_of_all_cpus_are_added() -> None:
     assert counters.softirqs(SOFTIRQS, "NET_RX") == 42
+    assert counters.processed(SOFTNET) == {0: 31, 1: 1}
 
 
 def test_a_device_has_packets_both_ways() -> None:
@@ -52,9 +51,7 @@ def test_a_device_has_packets_both_ways() -> None:
     [
         (counters.stat, "cpu0 1 2 x 4\n"),
         (counters.stat, ""),
-        (lambda text: counters.pairs(text, "snmp"), SNMP.replace("Ip: 2 77", "Ip: 2")),
-        (lambda text: counters.pairs(text, "snmp"), SNMP.replace("Ip: 2", "Udp: 2")),
-        (lambda text: counters.pairs(text, "snmp"), SNMP.replace("77", "many")),
+        (counters.processed, SOFTNET[:-9]),
         (lambda text: counters.singles(text, "snmp6"), "Ip6InReceives\n"),
         (lambda text: counters.softirqs(text, "NET_RX"), SOFTIRQS.replace("12", "?")),
         (lambda text: counters.softirqs(text, "NET_RX"), " NET_TX: 1\n"),
@@ -73,7 +70,7 @@ def test_this_kernel_s_own_files_are_read() -> None:
         return Path("/proc", name).read_text(encoding="utf-8")
 
     assert counters.stat(text("stat"))
-    assert "TcpRetransSegs" in counters.pairs(text("net/snmp"), "snmp")
+    assert set(counters.processed(text("net/softnet_stat"))) <= set(range(4096))
     assert "lo" in counters.devices(text("net/dev"))
     assert counters.softirqs(text("softirqs"), "NET_RX") >= 0
 
@@ -95,14 +92,16 @@ def test_no_text_is_read_as_something_else_than_counters_or_an_error(text: str) 
 
 
 def test_a_difference_is_what_lies_between() -> None:
-    first = Snapshot(counters.stat(STAT), 10, {"TcpRetransSegs": 1}, {"Ip6InReceives": 5}, {"rx_packets": 1})
+    sent, received = [{"TcpRetransSegs": n} for n in (1, 4)], [{"Ip6InReceives": n} for n in (5, 9)]
+    first = Snapshot(counters.stat(STAT), 10, {0: 5, 1: 5}, sent[0], received[0], {"rx_packets": 1})
     later = STAT.replace("cpu0 10 0 20 70 0 0 0", "cpu0 20 0 30 140 0 0 10")
-    last = Snapshot(counters.stat(later), 14, {"TcpRetransSegs": 4}, {"Ip6InReceives": 9}, {"rx_packets": 21})
+    last = Snapshot(counters.stat(later), 14, {0: 6, 1: 8}, sent[1], received[1], {"rx_packets": 21})
     between = Difference(first, last)
     assert between.share(0, "softirq") == 10
     assert between.share(0, "user", "system") == 20
     assert between.share(1, "softirq") == 0  # its counters stood still: the CPU was off
     assert (between.net_rx(), between.sent("TcpRetransSegs"), between.device("rx_packets")) == (4, 3, 20)
+    assert (between.taken(0), between.taken(1)) == (25, 75)
     assert between.received("Ip6InReceives", "NotOfThisKernel") == 4
 
 

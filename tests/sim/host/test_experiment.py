@@ -84,6 +84,13 @@ def test_early_demux_saves_a_look_up_where_there_is_a_connected_socket(name: str
 
 
 @pytest.mark.usefixtures("kernel")
+def test_rps_moves_packets_to_the_cpu_of_its_mask() -> None:
+    off, on = (run(FLOOD.with_(rps_cpus=cpus, count_look_ups=False)).numbers for cpus in ((), (1,)))
+    assert on["reader_cpu_packets_pct"] > off["reader_cpu_packets_pct"]
+    assert on["reader_cpu_packets_pct"] > 50  # all of ours, and the machine may do something else as well
+
+
+@pytest.mark.usefixtures("kernel")
 def test_rollover_saves_what_an_unread_packet_socket_would_lose() -> None:
     arms = EXPERIMENTS["fanout"].arms
     without, with_it = (run(arms[arm]).numbers for arm in ("without", "with"))
