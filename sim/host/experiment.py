@@ -77,6 +77,7 @@ class Outcome:
     readings: Mapping[str, Sequence[Reading]]
     seconds: float = 1.0
     machine: Mapping[str, Any] = field(default_factory=dict)
+    clock: str | None = None  # what perf sampled by
 
     def names(self) -> list[str]:
         """Numbers that every reading has, in the order of `UNITS`."""
@@ -135,6 +136,7 @@ class Outcome:
             "packet_sizes_pct": {arm: sizes for arm in self.readings if (sizes := self.sizes(arm))},
         }
         if any(reading.profiles for readings in self.readings.values() for reading in readings):
+            document["profile_clock"] = self.clock
             document["profiles"] = {
                 arm: {
                     side: {
@@ -219,4 +221,4 @@ def perform(
         for arm in arms:
             progress(f"round {number + 1} of {rounds}: {arm}")
             readings[arm].append(load.run(experiment.arms[arm].on(cpus), seconds, profile))
-    return Outcome(experiment, readings, seconds, machine)
+    return Outcome(experiment, readings, seconds, machine, record.event() if profile else None)

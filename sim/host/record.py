@@ -23,6 +23,12 @@ from .read.text import Source
 
 #: Clocks that a sample is taken by, first one that works: a virtual machine often has no cycle counter.
 EVENTS: Final = ("cpu-clock", "cycles", "task-clock")
+OWN_CLOCKS: Final = frozenset({"cpu-clock", "task-clock"})
+#: What a profile by a clock of the kernel's own cannot show; a cycle counter's samples fall anywhere.
+SKID: Final = (
+    "a sample by {clock} waits while interrupts are off and falls where they are switched on again, as in "
+    "_raw_spin_unlock_irqrestore"
+)
 SAMPLES_PER_S: Final = 997  # a prime, so that nothing periodic hides between two samples
 STARTS_WITHIN_S: Final = 0.4
 ENDS_WITHIN_S: Final = 60.0

@@ -6,6 +6,7 @@ from typing import Final
 
 from .. import display
 from ..layers import LAYERS, OTHER
+from . import record
 from .experiment import SIDES, Estimate, Experiment, Outcome
 from .read.profile import USER
 from .reading import UNITS
@@ -28,6 +29,8 @@ def show(chosen: Experiment, outcome: Outcome) -> None:
     display.table("", columns, rows, arms)
     _sizes(outcome, arms)
     _profiles(outcome, arms)
+    if outcome.clock in record.OWN_CLOCKS:
+        print(record.SKID.format(clock=outcome.clock))
     print()
     for arm in arms[1:]:
         change = outcome.change(arm, chosen.answers)

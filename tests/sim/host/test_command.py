@@ -154,9 +154,10 @@ def test_a_recorded_profile_is_shown_by_layer_and_symbol(capsys: pytest.CaptureF
         arm: [Reading({"rate_gbps": 1.0}, {}, {"sender": {"tcp_v6_rcv": 60.0, name: 40.0}})]
         for arm, name in (("off", "ip6_rcv_core"), ("on", "dev_gro_receive"))
     }
-    report.show(chosen, Outcome(chosen, readings))
+    report.show(chosen, Outcome(chosen, readings, clock="cpu-clock"))
     shown = capsys.readouterr().out
     layers, symbols = shown.index("The sender's CPU by layers"), shown.index("The sender's CPU by symbols")
     assert shown.index("GRO ", layers) < shown.index("TCP and socket", layers) < symbols
     assert symbols < shown.index("tcp_v6_rcv", symbols) < shown.index("dev_gro_receive", symbols)
     assert "The reader's CPU" not in shown
+    assert "a sample by cpu-clock waits while interrupts are off" in shown
