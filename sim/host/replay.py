@@ -123,7 +123,7 @@ class Summary:
     polls: Counter[int] = field(default_factory=Counter)
     queues: Counter[int] = field(default_factory=Counter)
     cpus: Counter[int] = field(default_factory=Counter)
-    flows: set[tuple[bytes, bytes, int, int, int]] = field(default_factory=set)
+    flows: set[tuple[Any, ...]] = field(default_factory=set)
 
     @property
     def up(self) -> int:

@@ -5,6 +5,7 @@ Addresses are plain integers, so that threads share words of one buffer; whoever
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from llvmlite import ir
@@ -15,11 +16,16 @@ WORD: Final = ir.IntType(64)
 BYTES: Final = 8
 
 
+def _atomic(function: Callable[..., Any]) -> Any:
+    """An intrinsic, whose callers do not give the typing context that its declaration names."""
+    return intrinsic(function)
+
+
 def _pointer(builder: Any, address: Any) -> Any:
     return builder.inttoptr(address, WORD.as_pointer())
 
 
-@intrinsic
+@_atomic
 def load(_typing: Any, address: Any) -> Any:
     """The word, with acquire order."""
 
@@ -29,7 +35,7 @@ def load(_typing: Any, address: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic
+@_atomic
 def store(_typing: Any, address: Any, value: Any) -> Any:
     """Set the word, with release order."""
 
@@ -40,7 +46,7 @@ def store(_typing: Any, address: Any, value: Any) -> Any:
     return types.none(types.int64, types.int64), generate
 
 
-@intrinsic
+@_atomic
 def add(_typing: Any, address: Any, value: Any) -> Any:
     """Add to the word; returns what it was."""
 
@@ -50,7 +56,7 @@ def add(_typing: Any, address: Any, value: Any) -> Any:
     return types.int64(types.int64, types.int64), generate
 
 
-@intrinsic
+@_atomic
 def exchange(_typing: Any, address: Any, value: Any) -> Any:
     """Set the word; returns what it was."""
 
@@ -60,7 +66,7 @@ def exchange(_typing: Any, address: Any, value: Any) -> Any:
     return types.int64(types.int64, types.int64), generate
 
 
-@intrinsic
+@_atomic
 def compare_exchange(_typing: Any, address: Any, old: Any, new: Any) -> Any:
     """Set the word to `new` if it is `old`; returns what it was."""
 

@@ -31,7 +31,7 @@ ENOUGH: Final = 1 << 40  # more than any number of threads that could meet
 def now(place: int, clock: Any) -> int:
     """Time in ns; `clock` is an array of two words at the address `place`."""
     _clock(CLOCK_MONOTONIC, place)
-    return clock[0] * 1_000_000_000 + clock[1]
+    return int(clock[0] * 1_000_000_000 + clock[1])
 
 
 @_jit
@@ -56,7 +56,7 @@ def blocks(loop: Any) -> Callable[..., None]:
             loop(address, lane, turns)
             took[k] = now(place, clock) - began
 
-    return run  # type: ignore[no-any-return]
+    return run
 
 
 @_jit

@@ -123,11 +123,13 @@ def script(source: Source) -> Profile:
     pending: tuple[int, re.Match[str]] | None = None
     for at, line in enumerate(source.lines):
         if not line.strip() or line.startswith("#"):
-            pending = _ended(pending, samples)
+            _ended(pending, samples)
+            pending = None
             continue
         begun = _SCRIPT.match(line)
         if begun is not None:
-            pending = _ended(pending, samples)
+            _ended(pending, samples)
+            pending = None
             if begun["rest"].strip():
                 frame = _FRAME.match(begun["rest"])
                 if frame is None:
