@@ -1,0 +1,77 @@
+"""The pages on one's own kernel: stored measurements are whole, and a reader's file takes their place or is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from book.figures import measured, own_data
+from sim import machine
+from sim.host.catalogue import EXPERIMENTS
+
+
+def test_every_experiment_is_stored_with_the_machine_that_it_ran_on() -> None:
+    stored = measured.documents()
+    assert list(stored) == list(EXPERIMENTS)
+    for name, document in stored.items():
+        assert list(document["arms"]) == list(EXPERIMENTS[name].arms)
+        assert document["answers"] == EXPERIMENTS[name].answers
+        assert document["rounds"] >= 5
+        assert document["machine"]["processor"]
+        assert document["machine"]["kernel"]
+
+
+def test_the_stored_machine_is_one_that_can_be_loaded() -> None:
+    assert machine.load(measured.OWN).constant("same_socket_ps").source.startswith("measured on")
+    assert len(measured.constants().rows) > 8
+
+
+def test_the_capture_on_the_page_is_merged_more_the_higher_the_limit() -> None:
+    up = [row[2] for row in own_data.merged().rows]
+    assert up == sorted(up, reverse=True)
+    assert up[0] == 400
+
+
+PAGE = """<!doctype html><html lang="en"><title>x</title><body>{chooser}
+<div data-measured="gro" data-answers="rate_gbps" data-scale="1" data-digits="1"><table><tbody>
+<tr data-arm="off"><td data-part="measured">1.0</td><td data-part="span"></td><td data-part="change"></td></tr>
+<tr data-arm="on"><td data-part="measured">2.0</td><td data-part="span"></td>
+<td data-part="change">+1 %, simulated +5 %</td></tr>
+</tbody></table><p data-part="where">the book's</p></div></body></html>"""
+
+
+@pytest.fixture
+def page(tmp_path: Path, browser: Any) -> Iterator[Any]:
+    path = tmp_path / "page.html"
+    path.write_text(PAGE.format(chooser=measured.CHOOSER), encoding="utf-8")
+    opened = browser.new_page()
+    opened.goto(path.as_uri())
+    yield opened
+    opened.close()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_readers_file_replaces_the_books_and_a_wrong_one_is_refused(page: Any, tmp_path: Path) -> None:
+    own = json.loads((measured.FOLDER / "gro.json").read_text(encoding="utf-8"))
+    own["arms"]["on"]["rate_gbps"]["mean"] = 123.4
+    own["machine"]["kernel"] = "<b>9.9</b>"
+    good, broken, other = (tmp_path / f"{n}.json" for n in ("good", "broken", "other"))
+    good.write_text(json.dumps(own))
+    broken.write_text("{")
+    other.write_text(json.dumps({**own, "experiment": "mine"}))
+    page.set_input_files("#rp-own-file", [str(p) for p in (good, broken, other)])
+    page.wait_for_function("document.getElementById('rp-own-said').textContent.includes('Shown')")
+    said = page.inner_text("#rp-own-said")
+    assert "Shown: gro" in said
+    assert "broken.json is not JSON" in said
+    assert "experiment mine" in said
+    assert page.inner_text('tr[data-arm="on"] [data-part="measured"]') == "123.4"
+    assert "simulated +5 %" in page.inner_text('tr[data-arm="on"] [data-part="change"]')
+    assert "<b>9.9</b>" in page.inner_text('[data-part="where"]')  # shown as text, never as markup
+    page.click("#rp-own-back")
+    assert page.inner_text('tr[data-arm="on"] [data-part="measured"]') == "2.0"

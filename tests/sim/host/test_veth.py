@@ -1,0 +1,95 @@
+"""Predictions for experiments: fitted on one arm, refused with the reason where the lab has nothing like it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sim import cli, machine
+from sim.host import veth
+from sim.host.catalogue import EXPERIMENTS
+from sim.host.load import Setup
+from sim.host.reading import UNITS
+from sim.host.veth import NotPredicted
+
+
+def document(name: str, **means: float) -> dict[str, Any]:
+    answers = EXPERIMENTS[name].answers
+    arms = {
+        arm: {answers: {"mean": mean, "low": 0.9 * mean, "high": 1.1 * mean, "unit": UNITS[answers]}}
+        for arm, mean in zip(EXPERIMENTS[name].arms, means.values(), strict=True)
+    }
+    first = next(iter(means.values()))
+    change = {
+        arm: {"mean": 100 * (mean / first - 1), "low": 0.0, "high": 99.0}
+        for arm, mean in zip(EXPERIMENTS[name].arms, means.values(), strict=True)
+    }
+    return {"experiment": name, "answers": answers, "arms": arms, "change_pct": dict(list(change.items())[1:])}
+
+
+@pytest.mark.slow
+def test_one_arm_is_fitted_and_the_others_follow() -> None:
+    on = machine.load("ice-lake-sp")
+    rows = veth.beside([document("gro", off=5.5, on=7.0)], on)
+    off, merged = rows
+    assert (off["role"], merged["role"]) == ("fitted", "predicted")
+    assert off["simulated"] == pytest.approx(5.5, rel=0.1)
+    assert merged["simulated"] > off["simulated"]
+    assert merged["simulated_change_pct"] > 0
+    assert off["change_pct"] is None
+
+
+@pytest.mark.slow
+def test_the_prediction_does_not_look_at_what_it_predicts() -> None:
+    on = machine.load("ice-lake-sp")
+    one, other = (veth.beside([document("gro", off=5.5, on=measured)], on)[1] for measured in (7.0, 70.0))
+    assert one["simulated"] == other["simulated"]
+
+
+@pytest.mark.parametrize(
+    ("setup", "why"),
+    [
+        (Setup(reader_cpu=0), "as a thread"), (Setup(segmentation=True), "MTU ends"),
+        (Setup(load="tcp_small"), "smaller than a packet"), (Setup(load="fanout"), "nobody reads"),
+    ],
+)
+def test_what_the_lab_has_not_is_refused_with_the_reason(setup: Setup, why: str) -> None:
+    with pytest.raises(NotPredicted, match=why):
+        veth.knobs(setup)
+
+
+def test_every_arm_of_every_experiment_is_a_setting_of_the_lab_or_refused() -> None:
+    lab = veth.scenario(machine.load("ice-lake-sp"))
+    taken = refused = 0
+    for each in EXPERIMENTS.values():
+        for setup in each.arms.values():
+            try:
+                lab.settings(**veth.knobs(setup), softirq_packet_ns=veth.packet_ns(setup, 1500, lab.machine))
+                taken += 1
+            except NotPredicted:
+                refused += 1
+    assert taken > 15
+    assert refused >= 5
+
+
+def test_an_arm_without_anything_to_fit_on_has_no_number_and_says_what_to_run() -> None:
+    (off, on) = veth.beside([document("rps", off=6.0, on=6.5)], machine.load("ice-lake-sp"))
+    assert off["simulated"] is on["simulated"] is None
+    assert "run the experiment gro" in off["why"]
+
+
+def test_the_command_line_shows_both_and_refuses_other_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "gro.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(document("gro", off=5.5, on=7.0)))
+    bad.write_text("[]")
+    assert cli.main(["host", "beside", str(good), "--machine", "ice-lake-sp"]) == 0
+    shown = capsys.readouterr().out
+    assert "fitted" in shown
+    assert "predicted" in shown
+    assert cli.main(["host", "beside", str(bad), "--machine", "ice-lake-sp"]) == 1
+    assert "not written by" in capsys.readouterr().err
