@@ -103,7 +103,7 @@ EXPERIMENTS: Final = {
             "fanout", "A packet socket that nobody reads, with and without rollover?",
             {"without": Setup(load="fanout", rollover=False), "with": Setup(load="fanout")},
             "delivered_per_s",
-            "All arrive on one CPU, whose socket nobody reads: rollover gives them to the other one, or they are lost.",
+            "Nearly all arrive on one CPU, whose socket nobody reads: they are lost, or rollover gives them to the other.",
         ),
         Experiment(
             "small-messages", "64-byte messages over many flows: where does RPS help?",
