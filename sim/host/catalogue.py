@@ -103,7 +103,7 @@ EXPERIMENTS: Final = {
             "fanout", "A packet socket that nobody reads, with and without rollover?",
             {"without": Setup(load="fanout", rollover=False), "with": Setup(load="fanout")},
             "delivered_per_s",
-            "Nearly all arrive on one CPU, whose socket nobody reads: they are lost, or rollover gives them to the other.",
+            "Nearly all arrive on one CPU, whose socket nobody reads: lost, unless rollover moves them to the other.",
         ),
         Experiment(
             "small-messages", "64-byte messages over many flows: where does RPS help?",
