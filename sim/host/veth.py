@@ -102,7 +102,7 @@ class Number:
 
 
 def number(result: Result, setup: Setup, name: str) -> Number:
-    """A result in the terms of `sim.host.load.UNITS`. Raises NotPredicted for a number that the lab has not."""
+    """A result in the terms of `sim.host.reading.UNITS`. Raises NotPredicted for a number that the lab has not."""
     frame = setup.mtu + ETHERNET_HEADER
     metric, scale = {
         "rate_gbps": ("mpps", frame * 8e-3), "packets_per_s": ("mpps", 1e6),
