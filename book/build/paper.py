@@ -75,7 +75,7 @@ def unique(html: str) -> str:
     pieces = BEGINS.split(html)
     out = [pieces[0]]
     for page, text in [("", pieces[0]), *zip(pieces[1::2], pieces[2::2], strict=True)]:
-        text = PAGE.sub(r"#document-\1", text)
+        text = PAGE.sub(r"#document-\1", text).replace(f'"#document-{cover()}"', '"#"')  # the cover is the top
         text = ID.sub(lambda match, page=page: name(page, match[0]), text)
         text = OTHERS.sub(lambda match, page=page: name(page, match[0]), text)
         text = LINK.sub(lambda match, page=page: followed(page, match[0]), text)

@@ -21,7 +21,7 @@ SINGLE = (
     '<p id="id1"><a href="#id1">up</a> <a href="#book/two::id1">there</a> <a href="../book/two.html">page</a></p>'
     '<span id="document-book/one"></span><p id="id1"><label for="id1">x</label><a href="#id1">up</a></p>'
     '<span id="document-book/two"></span><p id="id1"><a href="#book/one::id1">one</a>'
-    '<a href="#book/index::id1">cover</a></p>'
+    '<a href="#book/index::id1">cover</a><a href="#document-book/index">top</a></p>'
 )
 
 
