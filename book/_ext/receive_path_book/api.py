@@ -110,7 +110,8 @@ class PlainTypes(SphinxPostTransform):
     def run(self, **kwargs: object) -> None:
         domain = self.env.get_domain("py")
         assert isinstance(domain, PythonDomain)
-        documented = [name for name, entry in domain.objects.items() if entry.objtype != "module"]
+        types = set(domain.objtypes_for_role("class") or ())  # an attribute of that name is no type
+        documented = [name for name, entry in domain.objects.items() if entry.objtype in types]
         for reference in list(self.document.findall(addnodes.pending_xref)):
             if reference.get("refdomain") != "py" or not within_description(reference):
                 continue
