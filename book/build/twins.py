@@ -88,13 +88,16 @@ def twin(page: Path, cited: dict[str, str], root: Path = ROOT, *, outputs: bool 
     done = executed(notebook, root / "_build")
     depth = len(page.relative_to(root).parts) - 1
     plain = Page(cited=cited, glued=glued(done), depth=depth)
-    for place, cell in enumerate(notebook.cells):
+    # what is kept of an executed notebook is its code cells only
+    outcomes = iter([cell for cell in done.cells if cell.cell_type == "code"] if done else [])
+    for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(r"\1.ipynb\2", plain.text(cell.source))
             continue
         cell.metadata.pop("mystnb", None)  # only the book's builder knows it
-        if outputs and done:
-            cell.outputs = shown(done.cells[place])
+        outcome = next(outcomes, None)
+        if outputs and outcome is not None:
+            cell.outputs = shown(outcome)
     notebook.cells = [cell for cell in notebook.cells if cell.source.strip()]
     notebook.metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return notebook

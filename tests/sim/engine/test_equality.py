@@ -28,7 +28,7 @@ from . import corpus
 from .agreement import Disagreement, advance, check, compare
 from .census import Census, missing
 
-CASES = 320
+CASES = 360
 PLAIN_CASES = 6
 
 
