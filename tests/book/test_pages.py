@@ -27,18 +27,18 @@ READING = [page for page in PAGES if page.startswith(ROOMS)]
 LIGHT: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"}
 DARK: dict[str, Any] = {**LIGHT, "color_scheme": "dark"}
 PHONE: dict[str, Any] = {"viewport": {"width": 375, "height": 800}, "color_scheme": "light", "has_touch": True}
-# The checker's time grows faster than a page, so it sees the long ones among the slow tests.
-LARGE = ("book/api", "book/gallery")
 #: Pages that it sees in every dress among the quick ones: a picture of numbers, a picture with links, plain words.
 EVERY_DRESS = {"book/index.html", "book/after.html", "book/cite.html"}
+#: Pages that it sees in light among the quick ones: its time grows faster than a page, so the others wait.
+IN_LIGHT = EVERY_DRESS | {"book/machine.html", "book/validation.html", "chapters/tcp-5.17/acks.html"}
 
 
 def dresses() -> list[Any]:
-    """Each page in light, in the dark and on a phone; the last two mostly among the slow tests."""
+    """Each page in light, in the dark and on a phone; most of them among the slow tests."""
     found = []
     for page in READING:
         for name, options in (("light", LIGHT), ("dark", DARK), ("phone", PHONE)):
-            late = page.startswith(LARGE) or (name != "light" and page not in EVERY_DRESS)
+            late = page not in (IN_LIGHT if name == "light" else EVERY_DRESS)
             marks = [pytest.mark.slow] if late else []
             found.append(pytest.param(page, options, id=f"{page}-{name}", marks=marks))
     return found
