@@ -137,7 +137,9 @@ def add_import_path() -> None:
         text=True,
         check=True,
     )
-    (Path(answer.stdout.strip()) / "receive_path.pth").write_text(f"{ROOT}\n")
+    # in front: an installed library brings a package that is called tests, too
+    line = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+    (Path(answer.stdout.strip()) / "receive_path.pth").write_text(line)
 
 
 def stamp(python: tuple[int, int]) -> str:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 _STYLE: Final = """
 html[data-theme="dark"] .bd-content div.cell_output .text_html:has(.rpt){background:none!important;padding:0}
 .rpt{overflow-x:auto;margin:0 0 1rem}.rpt table{border-collapse:collapse;min-width:100%;font-size:.9rem}
-.rpt th,.rpt td,.rpt caption{color:inherit;color:var(--pst-color-text-base,inherit)}
+.rpt th,.rpt td,.rpt caption,.rpt p{color:inherit;color:var(--pst-color-text-base,inherit)}
 .rpt caption{text-align:left;caption-side:top;padding:.2rem 0}
 .rpt th,.rpt td{padding:.3rem .5rem;border-bottom:1px solid #7d859066;text-align:left;vertical-align:top}
 .rpt .long{min-width:15rem}.rpt .short,.rpt code{white-space:nowrap}
