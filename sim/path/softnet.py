@@ -138,6 +138,7 @@ class Softnet:
         with p.symbol("process_backlog"):
             p.label("process_backlog.poll")
             p.set(BUDGET, WEIGHT_P)
+            p.jump("process_backlog.next")  # what the last poll took and left comes first
             p.label("process_backlog.more")
             host.lock(self.lock, CPU)
             p.splice(self.queue, self.taken, CPU, CPU)

@@ -180,6 +180,16 @@ def test_a_listing_calls_a_cost_that_follows_the_processor_by_its_name() -> None
     assert re.search(r"WORK +tcp_rcv_ps 0 0 +tcp_v6_rcv", LAB.listing())
 
 
+def test_a_cpu_takes_new_packets_only_when_it_has_worked_off_those_it_took() -> None:
+    """So no more than twice `netdev_max_backlog` wait for it, however far it lags behind."""
+    arena = ENGINE.build(LAB.image(1, socket="udp", readers=1, rx_queues=2, offered_kpps=8000, rps_cpus=2))
+    assert ENGINE.run_until(arena, LAB.quick_ps) == T.REACHED
+    assert stats(arena)["backlog_drops"] > 0
+    for name in ("input_pkt_queue", "process_queue"):
+        lengths = [int(arena[row + T.Q_LENGTH]) for row in queue_rows(arena, LAB.spec, name)]
+        assert max(lengths) <= LAB.knob("netdev_max_backlog").default
+
+
 @pytest.mark.parametrize(("place", "cpus"), [("first", {0, 1}), ("other_socket", {4, 5}), ("last", {6, 7})])
 def test_rps_spreads_flows_over_the_cpus_of_its_mask(place: str, cpus: set[int]) -> None:
     arena = start(MANY, rps_cpus=2, rps_place=place)

@@ -95,7 +95,8 @@ def test_before_the_patch_every_packet_visits_the_routes_line_four_times() -> No
 
 def test_two_loads_that_do_not_merge_make_it_five() -> None:
     run = steady(**BEFORE, merged_reads=0)
-    assert run.metrics["dst_visits"] == pytest.approx(5.0, abs=0.1)
+    # counted by packets delivered: what waits in the queues when the window ends has made some of its visits
+    assert run.metrics["dst_visits"] == pytest.approx(5.0, abs=0.2)
     assert run.metrics["mpps"] < steady(**BEFORE).metrics["mpps"]
 
 
@@ -271,7 +272,7 @@ def test_golden_numbers() -> None:
         arena = start(**knobs)
         golden[name] = (int(arena[T.H_STEPS]), int(arena[T.H_TRANSFERS]), stats(arena)["delivered"])
     assert golden == {
-        "after": (1_316_797, 50_811, 7_613), "before": (908_389, 39_065, 4_526), "rps": (1_201_165, 77_294, 6_386),
+        "after": (1_318_994, 50_917, 7_626), "before": (909_429, 39_065, 4_526), "rps": (1_208_320, 76_852, 6_431),
     }
 
 
