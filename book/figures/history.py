@@ -81,7 +81,7 @@ IDEAS: Final = (
     )),
     Idea("Keep one packet", "chapters/tcp-rx-skb-cache", (
         Event("2019-03", "5.2", "begun", "a socket keeps the packet that it read last", "8b27dae5a2e8"),
-        Event("2019-06", "5.2", "mended", "a switch, and off for sending", "0b7d7f6b2208"),
+        Event("2019-06", "5.2", "mended", "a switch for each half, both off", "0b7d7f6b2208"),
         Event("2021-09", "5.16", "removed", "both caches", "d8b81175e412"),
     )),
     Idea("Free it where it came from", "chapters/tcp-5.17/defer-free", (

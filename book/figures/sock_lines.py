@@ -22,7 +22,7 @@ STATES: Final[Mapping[str, Layout]] = {
 
 #: Fields that a receiver touches: who writes them for each packet or call.
 HOT: Final[Mapping[str, str]] = {
-    "skc_portpair": "nobody", "skc_v6_rcv_saddr": "nobody", "sk_refcnt": "nobody, with early demux",
+    "skc_portpair": "nobody", "skc_v6_rcv_saddr": "nobody", "sk_refcnt": "softirq, taken and dropped",
     "sk_rx_dst": "nobody", "sk_rx_dst_ifindex": "nobody", "sk_rx_dst_cookie": "nobody",
     "sk_lock.slock": "both CPUs", "sk_receive_queue": "both CPUs", "sk_rmem_alloc": "both CPUs",
     "sk_backlog.tail": "both CPUs", "defer_list": "both CPUs", "sk_forward_alloc": "both CPUs",
