@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from book.build import browser as finder
 from book.build.places import HTML
+
+# How long an example takes depends on what else the machine does; times are the bench's business.
+settings.register_profile("book", deadline=None)
+settings.load_profile("book")
 
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",  # CI runs as root, where Chromium has no sandbox

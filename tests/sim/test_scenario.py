@@ -65,12 +65,6 @@ def test_a_knob_that_acts_changes_what_is_executed_or_transferred(tcp: Scenario,
     assert any(counts(tcp, **{**around, knob.name: value}) != base for value in others(knob))
 
 
-@pytest.mark.parametrize("knob", [k for k in KNOBS if k.effect == "inert"], ids=lambda k: k.name)
-def test_a_knob_that_is_inert_changes_nothing(tcp: Scenario, knob: Knob) -> None:
-    assert knob.why
-    assert all(counts(tcp, **{knob.name: value}) == counts(tcp) for value in others(knob))
-
-
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda k: k.name)
 def test_every_end_of_a_knobs_range_runs(tcp: Scenario, knob: Knob) -> None:
     for value in others(knob):
