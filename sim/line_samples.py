@@ -173,7 +173,7 @@ SAMPLES: Final = _by_name((
     LineSample(
         "dst-refcount", "The reference count of a route", "Softirqs take a reference, readers drop it: every access "
         "wants the line for itself, and the two fields read beside the count go the same way.",
-        "rtable", "__refcnt", 0, "tcp-prequeue", {"drop_dst_early": 0}, 1_600 * US, bugs=(MISSING,),
+        "rtable", "__refcnt", 0, "tcp-prequeue", {"drop_dst_early": 0}, 1_750 * US, bugs=(MISSING,),
     ),
     LineSample(
         "socket-lock", "The lock of a socket", "The softirq takes it for each packet, the reader for each look at the "
