@@ -137,9 +137,11 @@ def add_import_path() -> None:
         text=True,
         check=True,
     )
-    # in front: an installed library brings a package that is called tests, too
-    line = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-    (Path(answer.stdout.strip()) / "receive_path.pth").write_text(line)
+    # before the libraries, one of which brings a package that is called tests, too; after PYTHONPATH, so that
+    # a page of another copy of the project runs on that copy
+    libraries = answer.stdout.strip()
+    line = f"import sys; {str(ROOT)!r} in sys.path or sys.path.insert(sys.path.index({libraries!r}), {str(ROOT)!r})\n"
+    (Path(libraries) / "receive_path.pth").write_text(line)
 
 
 def stamp(python: tuple[int, int]) -> str:

@@ -188,3 +188,14 @@ def test_no_network_is_one_line(tmp_path: Path) -> None:
     assert done.returncode != 0
     said = [line for line in done.stderr.splitlines() if not line.startswith("make")]
     assert said == ["error: cannot install requirements.txt: no network: the package index cannot be reached"]
+
+
+def test_the_clone_comes_after_pythonpath_and_before_the_libraries(tmp_path: Path) -> None:
+    """A page of another copy runs on that copy, and a library's package called tests hides none of ours."""
+    told = os.environ | {"PYTHONPATH": str(tmp_path)}
+    said = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sys.path, sep='\\n')"],
+        env=told, cwd=tmp_path, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()
+    libraries = next(index for index, path in enumerate(said) if path.endswith("site-packages"))
+    assert said.index(str(tmp_path)) < said.index(str(ROOT)) < libraries
