@@ -62,7 +62,7 @@ def where(document: dict[str, Any]) -> str:
     """The machine of an experiment in words."""
     on = document["machine"]
     load = on.get("load_average")
-    busy = f", load average {load:.0f} before" if load is not None and load >= 1 else ""
+    busy = f", load average {load:.1f} before" if load is not None else ""
     return f"{on['processor']}, {on['cpus']} CPUs, Linux {on['kernel']}{busy}"
 
 
@@ -176,6 +176,9 @@ def words() -> dict[str, str]:
         looked = demux[arm].get("lookups_per_packet")
         if looked:
             out[f"own-lookups-{arm}"] = f"{looked['mean']:.2f}"
+    for name in ("forward", "udp-early-demux"):
+        spent = documents()[name]["arms"]["off"]["softirq_ns_per_packet"]["mean"]
+        out[f"own-{name.split('-')[0]}-softirq"] = f"{spent / 1000:.1f} µs"
     lost = documents()["fanout"]["arms"]["without"]["lost_pct"]["mean"]
     out["own-fanout-lost"] = f"{lost:.1f} %"
     return out
