@@ -2,13 +2,15 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book epub pdf notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm clean
+.PHONY: help setup engine browser book epub pdf notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
 PYTHON ?=
 PORT ?= 8000
 MINUTES ?= 5
+# COURSE names the course directory: the teacher's, with the gradebook; make clean leaves it alone.
+COURSE ?= course
 RUN := .venv/bin/python
 
 help:  ## this list
@@ -70,6 +72,9 @@ fuzz: engine  ## engines against each other on random programs (MINUTES=5)
 
 wasm: setup  ## the WebAssembly module, after a change of the engine
 	@$(RUN) -m sim.wasm.compile
+
+course: engine  ## the assignments, released and tested (COURSE=course)
+	@$(RUN) -m book.course generate $(COURSE)
 
 clean:  ## all that make has made, .venv included
 	@echo "removing .venv, _build, lab and caches"

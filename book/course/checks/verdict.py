@@ -1,0 +1,50 @@
+"""What a check says of an answer, and what the student reads of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The share of the points, 0 to 1; what was wrong; a hint. Neither holds the answer."""
+
+    share: float
+    message: str
+    hint: str = ""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"a share of {self.share} is not between 0 and 1")
+        if self.share < 1 and not self.hint:
+            raise ValueError(f"{self.message!r}: who loses points gets a hint")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict in points of a question."""
+
+    points: float
+    of: float
+    message: str
+    hint: str = ""
+
+    @property
+    def text(self) -> str:
+        """What the student reads, one paragraph."""
+        return " ".join(filter(None, (self.message, self.hint and f"Hint: {self.hint}")))
+
+
+def right(message: str = "Right.") -> Verdict:
+    """All points."""
+    return Verdict(1, message)
+
+
+def partly(share: float, message: str, hint: str) -> Verdict:
+    """Some of the points."""
+    return Verdict(share, message, hint)
+
+
+def wrong(message: str, hint: str) -> Verdict:
+    """No points."""
+    return Verdict(0, message, hint)
