@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ..engine.jit import Array
 from ..engine.native import NativeEngine
@@ -18,11 +18,12 @@ from ..engine.tables import MORE
 from ..knob import numbers
 from ..program import Program
 from ..scenarios.scenario import RunError, Scenario
-from ..spec import Spec
+from ..spec import Domain, Lines, Locks, Queue, Spec, Table
 from ..verifier import Unsound, verify
 from .assembly import Assembler, RoutineError, Statement, Words, read_routine
 
 Span = tuple[int, int]
+D = TypeVar("D", Domain, Lines, Locks, Queue, Table)
 STEPS = 40_000_000  # instructions of one replication: several times what any scenario of the book needs
 
 
@@ -47,6 +48,11 @@ class Hole:
     place: Callable[[Program], Span]
     words: Callable[[Spec], Words]
     task: str = ""
+
+
+def named(declared: Sequence[D], name: str) -> D:
+    """What a spec declares under a name: one of its ``lines``, ``tables``, ``queues``, ``locks``, ``domains``."""
+    return next(one for one in declared if one.name == name)
 
 
 def keyed(key: str, which: int = 0) -> Callable[[Program], Span]:
