@@ -3,20 +3,12 @@
 One instruction a line, in the words of the book's listings; ``#`` begins a comment. The words of a hole say which
 registers, fields, cells, locks, queues and subroutines a routine may use: a routine can do nothing else, and it
 is no code of Python's, so it can be handed in as text and run by somebody who does not trust it.
-
->>> routine = read_routine('''
-... look:   read   packet_sock.pressure[slot]
-...         load   n = packet_sock.pressure[slot]
-...         branch n != 0 skip                      # it does not want to be asked
-... ''')
->>> [statement.op for statement in routine]
-['read', 'load', 'branch']
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
@@ -25,21 +17,12 @@ from ..expression import Number
 from ..program import Program, Register
 from ..schema import nearest
 from ..spec import Domain, Lines, Locks, Queue, Table
+from .notation import RoutineError, Statement
 
 T = TypeVar("T")
-
-MOST_LINES: Final = 200
-MOST_COLUMNS: Final = 160
 MOST_NUMBER: Final = 1 << 40
 MOST_WORK_NS: Final = 100_000
-
-
-class RoutineError(ValueError):
-    """A routine that cannot be put together or would not be sound, with its line in words."""
-
-    def __init__(self, reason: str, line: int = 0) -> None:
-        super().__init__(f"line {line}: {reason}" if line else reason)
-        self.reason, self.line = reason, line
+_CHANGES: Final = ("write", "atomic")
 
 
 class Field(NamedTuple):
@@ -76,84 +59,6 @@ class Words:
         kinds = ("registers", "fields", "cells", "locks", "queues", "calls", "exits", "costs", "vectors")
         named = ((kind, getattr(self, kind)) for kind in kinds)
         return "\n".join(f"{kind + ':':<11}{', '.join(words)}" for kind, words in named if words)
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A line with an instruction: its number from 1, the labels before it, the operation and what it is given."""
-
-    line: int
-    labels: tuple[str, ...]
-    op: str
-    given: Mapping[str, str]
-
-
-_WORD = r"[\w.]+"
-_PLACE = r"(?P<name>[\w.]+)(?:\[(?P<row>\w+)\])?"
-_VALUE = r"(?P<value>-?\w+)"
-
-#: Operation: how it is written, for people, and as a pattern.
-FORMS: Final[dict[str, tuple[str, str]]] = {
-    "in": ("in SYMBOL", r"(?P<symbol>\w+)"),
-    "work": ("work NANOSECONDS", rf"(?P<time>{_WORD})"),
-    "read": ("read STRUCT.FIELD[REGISTER]", _PLACE),
-    "write": ("write STRUCT.FIELD[REGISTER]", _PLACE),
-    "atomic": ("atomic STRUCT.FIELD[REGISTER]", _PLACE),
-    "load": ("load REGISTER = TABLE.COLUMN[REGISTER]", rf"(?P<dst>\w+) *= *{_PLACE}"),
-    "store": ("store TABLE.COLUMN[REGISTER] = REGISTER or NUMBER", rf"{_PLACE} *= *{_VALUE}"),
-    "add": ("add TABLE.COLUMN[REGISTER] += REGISTER or NUMBER", rf"{_PLACE} *\+= *{_VALUE}"),
-    "set": (
-        "set REGISTER = REGISTER or NUMBER, or set REGISTER = REGISTER + REGISTER or NUMBER",
-        rf"(?P<dst>\w+) *= *(?:(?P<a>[a-z]\w*) *(?P<fn>//|<<|>>|[-+*%&|^]| min | max ) *)?{_VALUE}",
-    ),
-    "branch": ("branch REGISTER == REGISTER or NUMBER LABEL", rf"(?P<a>\w+) *(?P<cond>[=!<>]+) *{_VALUE} +(?P<to>\w+)"),
-    "jump": ("jump LABEL", r"(?P<to>\w+)"),
-    "loop": ("loop REGISTER LABEL", r"(?P<dst>\w+) +(?P<to>\w+)"),
-    "call": ("call SUBROUTINE", rf"(?P<name>{_WORD})"),
-    "lock": ("lock LOCK[REGISTER]", _PLACE),
-    "unlock": ("unlock LOCK[REGISTER]", _PLACE),
-    "push": ("push QUEUE[REGISTER] REGISTER, or with a label: ... full LABEL",
-             rf"{_PLACE} +(?P<item>\w+)(?: +full +(?P<to>\w+))?"),
-    "pop": ("pop REGISTER = QUEUE[REGISTER], or with a label: ... empty LABEL",
-            rf"(?P<dst>\w+) *= *{_PLACE}(?: +empty +(?P<to>\w+))?"),
-    "qlen": ("qlen REGISTER = QUEUE[REGISTER]", rf"(?P<dst>\w+) *= *{_PLACE}"),
-    "raise": ("raise INTERRUPT[REGISTER]", _PLACE),
-    "ret": ("ret", ""),
-}
-_CHANGES: Final = ("write", "atomic")
-_LABEL: Final = re.compile(r"(\w+):\s*")
-
-
-def read_routine(text: str | Iterable[str]) -> list[Statement]:
-    """The statements of a routine's text (or of its lines). Raises RoutineError."""
-    lines = text.splitlines() if isinstance(text, str) else list(text)
-    if len(lines) > MOST_LINES:
-        raise RoutineError(f"a routine has {MOST_LINES} lines at most, this one {len(lines)}")
-    return list(_statements(lines))
-
-
-def _statements(lines: list[str]) -> Iterator[Statement]:
-    labels: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if len(line) > MOST_COLUMNS:
-            raise RoutineError(f"a line has {MOST_COLUMNS} characters at most", number)
-        rest = line.partition("#")[0].strip()
-        while label := _LABEL.match(rest):
-            labels.append(label[1])
-            rest = rest[label.end():]
-        if not rest:
-            continue
-        op, _, operands = rest.partition(" ")
-        if op not in FORMS:
-            raise RoutineError(f"no operation {op!r}; {nearest(op, FORMS)}", number)
-        usage, pattern = FORMS[op]
-        found = re.fullmatch(pattern, operands.strip())
-        if found is None:
-            raise RoutineError(f"{op} is written like this: {usage}", number)
-        yield Statement(number, tuple(labels), op, {k: v.strip() for k, v in found.groupdict().items() if v})
-        labels = []
-    if labels:
-        yield Statement(len(lines), tuple(labels), "", {})
 
 
 @dataclass

@@ -20,7 +20,8 @@ from ..program import Program
 from ..scenarios.scenario import RunError, Scenario
 from ..spec import Domain, Lines, Locks, Queue, Spec, Table
 from ..verifier import Unsound, verify
-from .assembly import Assembler, RoutineError, Statement, Words, read_routine
+from .assembly import Assembler, Words
+from .notation import RoutineError, Statement, read_routine
 
 Span = tuple[int, int]
 D = TypeVar("D", Domain, Lines, Locks, Queue, Table)
@@ -84,8 +85,8 @@ def put(program: Program, span: Span, write: Callable[[Program], None]) -> Progr
     move = len(part.code) - (end - first)
     labels = {n: at + (move if at >= end else 0) for n, at in program.labels.items() if n not in inside}
     labels |= {name: first + at for name, at in part.labels.items()}
-    code = [*program.code[:first], *part.code, *program.code[end:]]
-    return Program(program.spec, code, labels, program.symbols, 0, "", program._unique)
+    whole = [*program.code[:first], *part.code, *program.code[end:]]
+    return Program(program.spec, whole, labels, program.symbols, 0, "", program._unique)
 
 
 def apart(text: str | Sequence[str], names: Sequence[str]) -> dict[str, list[Statement]]:
