@@ -72,9 +72,12 @@ def at_rest(page: Page) -> str:
 
 
 @pytest.mark.parametrize("name", every.NAMES)
-def test_a_widget_is_read_back_and_outlives_its_kernel(browser: Browser, server: str, name: str) -> None:
+@pytest.mark.parametrize("host", ["JupyterLab", "Notebook"])
+def test_a_widget_is_read_back_and_outlives_its_kernel(browser: Browser, server: str, host: str, name: str) -> None:
     control, key, _ = READ_BACK[name]
-    page = opened(browser, f"{server}/lab/workspaces/{name}/tree/{name}.ipynb")  # the others' tabs are not restored
+    # a workspace of its own: the others' tabs are not restored
+    place = f"lab/workspaces/{name}/tree" if host == "JupyterLab" else "notebooks"
+    page = opened(browser, f"{server}/{place}/{name}.ipynb")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     run_cell(page, 0)
