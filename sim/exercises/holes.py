@@ -21,7 +21,7 @@ from ..scenarios.scenario import RunError, Scenario
 from ..spec import Domain, Lines, Locks, Queue, Spec, Table
 from ..verifier import Unsound, verify
 from .assembly import Assembler, Words
-from .notation import RoutineError, Statement, read_routine
+from .notation import FORMS, RoutineError, Statement, read_routine
 
 Span = tuple[int, int]
 D = TypeVar("D", Domain, Lines, Locks, Queue, Table)
@@ -133,6 +133,13 @@ def fill(scenario: Scenario, holes: Sequence[Hole], text: str | Sequence[str], a
             verify(spec, {**numbers(scenario.knobs, scenario.settings(**settings)), "seed": 1, "trace_rows": 0})
         except Unsound as error:
             raise _explained(error, spec, holes, origin) from None
+
+
+def vocabulary(scenario: Scenario, holes: Sequence[Hole]) -> str:
+    """The operations, and what the routines of some holes may name, as a text for people."""
+    operations = "\n".join(f"    {usage}" for usage, _ in FORMS.values())
+    routines = "\n\n".join(f"routine {hole.name}\n{hole.words(scenario.spec)}" for hole in holes)
+    return f"operations:\n{operations}\n\n{routines}"
 
 
 def _explained(error: Unsound, spec: Spec, holes: Sequence[Hole], origin: Mapping[str, list[int]]) -> RoutineError:

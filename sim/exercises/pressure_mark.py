@@ -18,7 +18,7 @@ from ..program import Register
 from ..scenarios.packet_rollover import PacketRollover
 from ..spec import Spec
 from .assembly import Cell, Field, Words
-from .holes import Hole, fill, keyed, named
+from .holes import Hole, fill, keyed, named, vocabulary
 
 PATCH: Final = "pressure"
 VERIFIED_AT: Final = ({PATCH: 1}, {PATCH: 1, "sockets": 1, "ring_frames": 64}, {PATCH: 1, "rollover": 0})
@@ -68,3 +68,8 @@ def with_mark(text: str | Sequence[str]) -> PacketRollover:
     fill(scenario, HOLES, text, VERIFIED_AT)
     scenario.verified = True
     return scenario
+
+
+def words() -> str:
+    """All operations, and what each routine may name: to be printed."""
+    return vocabulary(PacketRollover(), HOLES)

@@ -1,0 +1,152 @@
+"""What the assignment on packet rollover asks."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..forms import Choice, Number, Parts
+from ..instance import Assignment, Given, Picked, Question
+from ..pressure_mark import with_mark
+from ..routine_form import Routine
+
+EFFECTS: Final = (
+    "two CPUs may fill the same frame", "the program may read a frame that is not filled yet", "a lock stays held",
+    "a lock is taken for nothing", "an index leaves its table", "a line is written for nothing",
+)
+_SEARCH: Final = (
+    "look:  branch slot == flow skip", "       call   packet_rcv_has_room", "       branch n != 0 found",
+    "skip:  set    slot = slot + 1", "       set    slot = slot % members", "       branch slot != first look",
+    "       jump   drop", "found: branch slot == first fill", "       write  packet_rollover.sock[flow]",
+    "       store  packet_rollover.sock[flow] = slot",
+)
+_FILL: Final = (
+    "fill:  lock   sk_receive_queue.lock[slot]", "       read   packet_sock.head[slot]",
+    "       load   frame = packet_sock.head[slot]", "       read   tpacket2_hdr.tp_status[frame]",
+    "       load   n = tpacket2_hdr.tp_status[frame]", "       branch n != 0 full",
+    "       set    n = frame + 1                       # the ring's end is left out",
+    "       write  packet_sock.head[slot]", "       store  packet_sock.head[slot] = n",
+    "       unlock sk_receive_queue.lock[slot]", "       write  tpacket2_hdr.data[frame]",
+    "       write  tpacket2_hdr.tp_status[frame]", "       store  tpacket2_hdr.tp_status[frame] = 1",
+    "       jump   wake", "full:  unlock sk_receive_queue.lock[slot]", "       jump   drop",
+)
+
+
+def _without(rows: tuple[str, ...], at: int, label: str = "") -> tuple[str, ...]:
+    """Rows without one; its label goes to the next."""
+    rest = rows[:at] + rows[at + 1:]
+    return (*rest[:at], label + rest[at][len(label):], *rest[at + 1:])
+
+
+def _moved(rows: tuple[str, ...], at: int, to: int, count: int = 1) -> tuple[str, ...]:
+    """Rows with some of them moved before another one (counted without them)."""
+    part, rest = rows[at:at + count], rows[:at] + rows[at + count:]
+    return rest[:to] + part + rest[to:]
+
+
+def numbered(rows: tuple[str, ...]) -> str:
+    """A listing with its lines counted from 1."""
+    return "\n".join(f"{k:>2}  {row}" for k, row in enumerate(rows, 1))
+
+
+#: The search and the filling of a frame as six colleagues typed them, one fault in each.
+LISTINGS: Final = tuple(map(numbered, (
+    _SEARCH + _moved(_FILL, 9, 6),
+    _SEARCH + _moved(_FILL, 10, 12),
+    _SEARCH + _without(_FILL, 14, "full:"),
+    _without(_SEARCH, 0, "look:") + _FILL,
+    _without(_SEARCH, 4) + _FILL,
+    _without(_SEARCH, 7, "found:") + _FILL,
+)))
+_TASKS: Final = tuple(Given(f"task_{k}", 430, 540) for k in range(8))
+
+ASSIGNMENT = Assignment(
+    "packet-rollover",
+    "Asking whether there is room",
+    75,
+    machine=(
+        Given("members", 5, 16),
+        Given("handover_ns", 120, 260, 5),
+        Given("stack_ns", 400, 700, 10),
+    ),
+    workload=(Given("load_kpps", 2800, 4200, 50),),
+    questions=(
+        Question(
+            "rollover-locks", "How many locks a packet takes",
+            "A fanout group has {members} packet sockets with rings, one on each of {members} CPUs, and rolls over. "
+            "A packet finds its own ring full. Its CPU then looks at the other sockets one after the other.\n\n"
+            "- `saved`: without the patch, the socket that it looks at as number {asked} has room, those before have "
+            "none. How many times does the packet take a receive queue's lock until it lies in a ring?\n"
+            "- `lost`: without the patch, all rings are full. How many times until it is dropped?\n"
+            "- `marked`: with the patch, the sockets without room being marked already: the case of `saved` again.",
+            Parts({name: Number("locks", 1, 1000, whole=True) for name in ("saved", "lost", "marked")}),
+            "exact", (Given("asked", 2, 4),),
+        ),
+        Question(
+            "rollover-budget", "What a lost packet costs, and where the trap opens",
+            "Your group's {members} CPUs get {load_kpps:,} thousand packets a second, spread evenly. A lock that a "
+            "crowd wants takes {handover_ns} ns each time; driver and stack take {stack_ns} ns a packet. All rings are "
+            "full, the patch is not there.\n\n"
+            "- `budget_us`: how much time has a CPU for one of its packets?\n"
+            "- `lost_us`: how much does a packet take that is lost?\n"
+            "- `escape_kpps`: below which load, over all CPUs, is any time left for the readers?",
+            Parts({
+                "budget_us": Number("us", 0.01, 1000), "lost_us": Number("us", 0.01, 1000),
+                "escape_kpps": Number("thousand packets a second", 1, 1e6),
+            }),
+            "2 %",
+        ),
+        Question(
+            "rollover-profile", "Read a profile",
+            "`perf` was run over all eight CPUs of such a machine. The entries are in hundredths of a percent of all "
+            "samples; all nine are `_raw_spin_lock`:\n\n"
+            "| task | share |\n|---|---:|\n| bench_rollover | {bench} |\n"
+            + "".join(f"| ksoftirqd/{k} | {{task_{k}}} |\n" for k in range(8))
+            + "\nThe call graph of the first entry says: {room} % of it were called by `packet_rcv_has_room`, the rest "
+            "by `tpacket_rcv`. Take the same division for the others.\n\n"
+            "- `spinning_pct`: which share of all samples is spinning?\n"
+            "- `room_pct`: which share of all samples is spinning only to *ask*?\n"
+            "- `cpus`: how many of the eight CPUs do nothing but spin, on average, if all are busy?",
+            Parts({
+                "spinning_pct": Number("%", 0, 100), "room_pct": Number("%", 0, 100), "cpus": Number("CPUs", 0, 8),
+            }),
+            "1 %", (Given("bench", 1500, 2100), Given("room", 70, 90), *_TASKS),
+        ),
+        Question(
+            "rollover-measure", "Predict, then measure",
+            "Take `packet-rollover` with rings of {ring_frames} frames and {kpps:,} thousand packets a second, rings "
+            "full at the start. Write down *first* how many million packets a second the program reads without the "
+            "patch and with it (`guess_without`, `guess_with`; any honest guess gets its points). Then run both "
+            "settings with two replications up to the scenario's `quick_ps`, and hand in what you measured (`without`, "
+            "`with_mark`), and `probes`: the probes a packet without the patch.",
+            Parts({
+                **{name: Number("Mpps", 0, 20) for name in ("guess_without", "guess_with", "without", "with_mark")},
+                "probes": Number("probes", 0, 20),
+            }),
+            "two half widths of the interval, at least 5 %",
+            (Given("kpps", 3000, 4000, 100), Picked("ring_frames", (512, 768, 1024, 1536, 2048))),
+        ),
+        Question(
+            "rollover-mark", "Write the mark",
+            "Write the patch: three routines that keep and use `packet_sock.pressure`.\n\n"
+            "- `has_room` runs after a socket was asked under its lock: `slot` is the socket, `n` is 1 if its ring has "
+            "room. `n` has to be the same afterwards. It ends at its end, or at `out`.\n"
+            "- `search` runs before a CPU asks another one's socket: `slot` is the candidate, `flow` the packet's own "
+            "socket. It ends at `out` to ask, at `skip` to pass over.\n"
+            "- `poll` runs when a program asks whether its ring has something to read: `flow` is its socket, `k` is 0 "
+            "if the ring was found empty.\n\n"
+            "Rules: a socket without room is marked, and then only its own CPU asks it. Whoever finds room takes the "
+            "mark away, and so does a program that finds its ring empty. No packet may be lost while another ring has "
+            "room that nobody has reason to doubt. A mark that is right already is not written again.",
+            Routine(with_mark), "by what it does in runs that you do not see",
+        ),
+        Question(
+            "rollover-bug", "Find the fault",
+            "A colleague has typed the search for a ring and the filling of a frame, without the mark, and made one "
+            "mistake: a line is missing, or stands in the wrong place. `first` is the socket where the search began."
+            "\n\n```\n{listing}\n```\n\nSay at which `line` (the one that stands in the wrong place; if one is "
+            "missing, the line before which it is missing), and which `effect` it has.",
+            Parts({"line": Number("", 1, 40, whole=True), "effect": Choice(EFFECTS)}),
+            "exact; half of the points for each part", (Picked("listing", LISTINGS),),
+        ),
+    ),
+)
