@@ -12,8 +12,7 @@ from sim.exercises.instance import Instance
 from sim.exercises.pressure_mark import with_mark
 from sim.result import Result
 
-from . import Verdict, near, partly, question, right, wrong
-from .parts import each
+from . import Verdict, near, partly, question, right, together, wrong
 from .trials import Outcome, RunError, Trial, summed
 
 #: Of each listing: the lines that may be named, and the effect.
@@ -26,7 +25,7 @@ def locks(instance: Instance, answer: Mapping[str, int]) -> Verdict:
     """A question and a frame take the receive queue's lock each."""
     members, asked = instance.number("members"), instance.number("asked")
     own = "the own socket is asked first, and whoever fills a frame takes the lock once more"
-    return each({
+    return together({
         "saved": near(answer["saved"], asked + 2, traps=[(asked + 1, own), (asked, own)], hint=own),
         "lost": near(answer["lost"], members + 1, traps=[
             (members, "who finds nobody goes back to the own ring, and takes its lock again before it drops"),
@@ -45,7 +44,7 @@ def budget(instance: Instance, answer: Mapping[str, float]) -> Verdict:
     members, load = instance.number("members"), instance.number("load_kpps")
     locks_us = (members + 1) * instance.number("handover_ns") / 1000
     lost = locks_us + instance.number("stack_ns") / 1000
-    return each({
+    return together({
         "budget_us": near(answer["budget_us"], 1000 * members / load, relative=0.02, traps=[
             (1000 / load, "that is the time between two packets of all CPUs; each CPU gets one of them in turn"),
         ]),
@@ -65,7 +64,7 @@ def profile(instance: Instance, answer: Mapping[str, float]) -> Verdict:
     bench = instance.number("bench") / 100
     total = bench + sum(instance.number(f"task_{k}") for k in range(8)) / 100
     room = instance.number("room") / 100
-    return each({
+    return together({
         "spinning_pct": near(answer["spinning_pct"], total, relative=0.01, traps=[
             (bench, "the kernel threads spin, too: all nine entries are the same function"),
             (100 * total, "the entries are in hundredths of a percent"),
@@ -102,7 +101,7 @@ def measure(instance: Instance, answer: Mapping[str, float]) -> Verdict:
             hint="start=\"full\", your load and ring, two replications, until_ps=s.quick_ps; the metrics are `mpps` "
                  "and `probes_per_packet`",
         )
-    return each(verdicts)
+    return together(verdicts)
 
 
 @question("rollover-mark", points=8)
@@ -164,8 +163,8 @@ def _uneven(text: str) -> Outcome | None:
     m = Trial(with_mark(text), 1000 * US, 8000 * US, {"poisson source": 1}, {}).run(
         start="empty", load_kpps=8000, ring_frames=64).metrics
     if m["rolled_over"] == 0 or m["ring_drops_mpps"] > 0:
-        return (0, "When one socket alone gets more than it can hold, packets are lost although its neighbours are "
-                   "empty.", "whose mark does the search look at: that of the packet's socket or that of the candidate?")
+        return (0, "When one socket alone gets more than it can hold, packets are lost beside empty rings.",
+                   "whose mark does the search look at: that of the packet's socket or that of the candidate?")
     return None
 
 
