@@ -16,6 +16,9 @@ COMMANDS: Final = {
     "generate": ("book.course.generate", "write assignments into a course directory and test them"),
     "check": ("book.course.check", "look at a notebook before it is handed in"),
     "kit": ("book.course.kit", "pack what students get"),
+    "grade": ("book.course.grade", "run, judge and write down what was handed in"),
+    "export": ("book.course.export", "write grades for a learning management system"),
+    "simulate": ("book.course.simulate", "hand in for a class that does not exist"),
 }
 
 

@@ -11,6 +11,7 @@ import os
 import resource
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 MB = 1 << 20
@@ -39,11 +40,11 @@ def limit(limits: dict[str, Any]) -> None:
 
 def link(compiled: str, into: str) -> None:
     """Show the compiled engine in a folder that can be written, which is all that Numba takes for a cache."""
-    for folder, _, names in os.walk(compiled):
-        here = os.path.join(into, os.path.relpath(folder, compiled))
-        os.makedirs(here, exist_ok=True)
-        for name in names:
-            os.symlink(os.path.join(folder, name), os.path.join(here, name))
+    for path in Path(compiled).rglob("*"):
+        if path.is_file():
+            here = Path(into) / path.relative_to(compiled)
+            here.parent.mkdir(parents=True, exist_ok=True)
+            here.symlink_to(path)
 
 
 def say(**record: Any) -> None:
@@ -161,7 +162,7 @@ def main() -> None:
     job = json.loads(sys.stdin.buffer.read())
     become(job["uid"])
     limit(job["limits"])
-    os.makedirs("/home/student/work", exist_ok=True)
+    Path("/home/student/work").mkdir(exist_ok=True)
     os.chdir("/home/student/work")
     link("/compiled", os.environ["NUMBA_CACHE_DIR"])
     kernel = Kernel(job["limits"])

@@ -159,5 +159,6 @@ class Jail:
 
 def pythons() -> list[Path]:
     """Folders of the running Python that are not below /usr."""
-    found = {Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve(), Path(os.path.realpath(sys.executable)).parents[1]}
+    found = {Path(each).resolve() for each in (sys.prefix, sys.base_prefix)}
+    found.add(Path(sys.executable).resolve().parents[1])
     return sorted(path for path in found if not path.is_relative_to("/usr"))
