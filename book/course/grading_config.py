@@ -8,7 +8,8 @@ from typing import Any
 
 def apply(c: Any) -> None:
     """Set the preprocessors on nbgrader's configuration object."""
-    if find_spec("book.course.grading") is not None:
+    found = find_spec("book.course.grading")
+    if found is not None and found.origin:
         from book.course.grading import configure
 
         configure(c)

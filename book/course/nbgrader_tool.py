@@ -11,6 +11,7 @@ from ..build.report import Refusal
 from .config import ROOT
 
 LINES_SHOWN = 12
+BROKEN = "Exception while loading config file"
 
 
 def environment() -> dict[str, str]:
@@ -28,13 +29,14 @@ def nbgrader(folder: Path, *words: str) -> str:
     Raises
     ------
     Refusal
-        if it ends with another status than 0, with the end of what it said.
+        if it ends with another status than 0, with the end of what it said; or if it could not read the course's
+        configuration, in which case nbgrader itself goes on without it and says that all is well.
     """
     done = subprocess.run(
         [sys.executable, "-m", "nbgrader", *words], cwd=folder, env=environment(), check=False, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
-    if done.returncode:
+    if done.returncode or BROKEN in done.stdout:
         lines = [line for line in done.stdout.splitlines() if line.strip()]
         raise Refusal(f"nbgrader {' '.join(words)} failed in {folder}:\n" + "\n".join(lines[-LINES_SHOWN:]))
     return done.stdout

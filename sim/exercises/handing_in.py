@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from . import assignments, student
+from . import assignments
 from .forms import Json, NotAccepted
+from .student import typed, who
 
 MIME: Final = "application/vnd.receive-path.answer+json"
 LONGEST_BYTES: Final = 100_000
@@ -44,16 +45,16 @@ def hand_in(question: str, answer: object) -> HandedIn:
         if no assignment asks that question, or if the answer cannot be one: its type, its unit, its range.
     """
     try:
-        form = assignments.load(assignments.holder(question).name).instance(question, student.who()).question.form
+        form = assignments.load(assignments.holder(question).name).instance(question, who()).question.form
     except KeyError:
         known = [name for each in assignments.names() for name in assignments.load(each).names]
         near = difflib.get_close_matches(str(question), known, 1)
         raise NotAccepted(f"nobody asks {question!r}" + (f"; did you mean {near[0]!r}?" if near else "")) from None
     if answer is None:
-        return HandedIn(question, None, student.typed(), f"{question}: not answered yet")
+        return HandedIn(question, None, typed(), f"{question}: not answered yet")
     data = form.accept(answer)
     size = len(json.dumps(data, allow_nan=False))
     if size > LONGEST_BYTES:
         raise NotAccepted(f"the answer takes {size:,} bytes; at most {LONGEST_BYTES:,} are taken")
     text = json.dumps(data, ensure_ascii=False)
-    return HandedIn(question, data, student.typed(), f"handed in: {question} = {text if len(text) < 200 else '...'}")
+    return HandedIn(question, data, typed(), f"handed in: {question} = {text if len(text) < 200 else '...'}")

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from .near import near
 from .registry import Check, checks, judge, question
-from .verdict import Judgement, Verdict, partly, right, wrong
+from .verdict import Judgement, Verdict, partly, right, together, wrong
 
-__all__ = ["Check", "Judgement", "Verdict", "checks", "judge", "near", "partly", "question", "right", "wrong"]
+__all__ = [
+    "Check", "Judgement", "Verdict", "checks", "judge", "near", "partly", "question", "right", "together", "wrong",
+]

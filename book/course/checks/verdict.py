@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -48,3 +49,19 @@ def partly(share: float, message: str, hint: str) -> Verdict:
 def wrong(message: str, hint: str) -> Verdict:
     """No points."""
     return Verdict(0, message, hint)
+
+
+def together(parts: Mapping[str, Verdict]) -> Verdict:
+    """The verdicts on an answer of several parts as one: all count the same, and what is wrong is said part by part."""
+    failed = {name: verdict for name, verdict in parts.items() if verdict.share < 1}
+    if not failed:
+        return right()
+    fine = [f"`{name}`" for name in parts if name not in failed]
+    said = [f"`{name}`: {verdict.message}" for name, verdict in failed.items()]
+    hints = [f"`{name}`: {_ended(verdict.hint)}" for name, verdict in failed.items()]
+    share = sum(verdict.share for verdict in parts.values()) / len(parts)
+    return Verdict(share, " ".join([*said, *([f"Right: {', '.join(fine)}."] if fine else [])]), " ".join(hints))
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith((".", "?")) else text + "."
