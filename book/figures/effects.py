@@ -45,7 +45,7 @@ class Trial(NamedTuple):
         return ", ".join(self.symbols) or f"all of the {self.role}'s CPU"
 
 
-_OWNERSHIP: Final = ("release_sock", "lock_sock_nested", "_raw_spin_lock", "__release_sock")
+_OWNERSHIP: Final = ("release_sock", "lock_sock_nested", "_raw_spin_lock", "__release_sock", "__sk_flush_backlog")
 _COLD: Final = {"defer_free": 0, "ack_after_backlog": 1, "recv_size_bytes": 1048576}
 
 #: Trials by patch.

@@ -43,7 +43,7 @@ def end_of_file() -> Scenario:
 
 def tail_kept() -> Scenario:
     """Flushing the backlog leaves the pointer to its last packet as it was."""
-    return faults.without(fresh(), "flush_backlog", "flush_backlog.next", "STORE", "sock", "backlog_tail")
+    return faults.without(fresh(), "__release_sock", "__release_sock.next", "STORE", "sock", "backlog_tail")
 
 
 def silent() -> Scenario:
