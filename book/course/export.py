@@ -14,7 +14,7 @@ def command(parser: argparse.ArgumentParser) -> None:
     """Options."""
     parser.add_argument("folder", type=Path, metavar="DIR", help="the course directory")
     parser.add_argument("assignment", metavar="ASSIGNMENT")
-    parser.add_argument("--lms", choices=sorted(lms.FORMS), default="plain", help="whose columns (default: %(default)s)")
+    parser.add_argument("--lms", choices=sorted(lms.FORMS), default="plain", help="whose columns (%(default)s)")
     parser.add_argument("--to", type=Path, metavar="FILE", help="where to (default: grades/ASSIGNMENT.csv in DIR)")
     parser.set_defaults(run=run)
 

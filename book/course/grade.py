@@ -10,7 +10,7 @@ from ..build.report import Refusal, say
 from .grading import batch, lms
 from .grading.place import Course
 from .grading.progress import Bars
-from .sandbox import JailMissing, group
+from .sandbox import JailMissing, Limits, group
 
 
 def command(parser: argparse.ArgumentParser) -> None:
@@ -31,9 +31,6 @@ def run(options: argparse.Namespace) -> int:
     """Grade; the exit status is 1 if something needs a person's eye."""
     course = Course.at(options.folder)
     if options.no_sandbox:
-        from .sandbox import jail
-
-        jail.give_up()
         say("warning: no sandbox. Every student's code can read and change all that you can, other hand-ins, the")
         say("warning: gradebook and the checks among it, and can use the network. Limits of time and memory remain.")
     else:
@@ -42,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     try:
         with Bars() as bars:
             result = batch.grade(
-                course, options.assignment, options.jobs, options.student, options.again, progress=bars.show
+                course, options.assignment, options.jobs, options.student, options.again,
+                Limits(sandbox=not options.no_sandbox), bars.show,
             )
     except JailMissing as missing:
         raise Refusal(

@@ -75,7 +75,9 @@ def grade(
     JailMissing
         without a sandbox.
     """
-    require()
+    limits = limits or Limits()
+    if limits.sandbox:
+        require()
     released = course.released(assignment)
     there = course.students(assignment)
     for name in students:
@@ -116,7 +118,7 @@ def prepare(course: Course, assignment: str, student: str, released: NotebookNod
 
 
 def _run_all(
-    course: Course, assignment: str, students: Sequence[str], jobs: int, limits: Limits | None, again: bool,
+    course: Course, assignment: str, students: Sequence[str], jobs: int, limits: Limits, again: bool,
     result: Graded, progress: Progress,
 ) -> list[tuple[str, str]]:
     """Run and judge; returns students with the key of their result."""
@@ -147,7 +149,7 @@ def _run_all(
 
 
 def _one(
-    course: Course, assignment: str, student: str, limits: Limits | None, again: bool
+    course: Course, assignment: str, student: str, limits: Limits, again: bool
 ) -> tuple[float, float, bool, list[str], str]:
     """In a worker: one student's points, seconds, whether they are new, faults, and the key of the result."""
     path = course.prepared / student / assignment / f"{assignment}.ipynb"
@@ -157,7 +159,7 @@ def _one(
     found: Outcome = outcome(
         course, assignment, student, nbformat.reads(data.decode(), as_version=4), limits, again
     )
-    receipts.order(course, assignment, student, key, {"points": found.points})
+    receipts.order(course, assignment, student, key, {"points": found.points, "limits": limits.to_json()})
     fresh = again or found.fresh
     if again and before:
         receipts.clear(course, "autograded", assignment, student)

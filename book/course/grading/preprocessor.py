@@ -12,7 +12,8 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
 from .. import sources
-from ..sandbox import CellRun
+from ..sandbox import CellRun, Limits
+from . import receipts
 from .outcome import Outcome, Verdict, outcome
 from .place import Course
 
@@ -25,7 +26,10 @@ class TakeOutcome(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, dict[str, Any]]:
         """Fill a notebook in."""
         place = resources["nbgrader"]
-        found = outcome(Course(Path(self.root)), place["assignment"], place["student"], nb)
+        course = Course(Path(self.root))
+        order = receipts.read(course, "ordered", place["assignment"], place["student"]) or {}
+        limits = Limits(**order.get("limits", {}))  # those that it ran with, if it ran
+        found = outcome(course, place["assignment"], place["student"], nb, limits)
         fill(nb, found)
         return nb, resources
 

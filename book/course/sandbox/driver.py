@@ -103,7 +103,8 @@ class Kernel:
         from jupyter_client.manager import KernelManager
 
         self.limits = limits
-        self.manager: Any = KernelManager(kernel_name="python3", transport="ipc", ip="/tmp/kernel")
+        # sockets that are files: where no network is, and none is wanted
+        self.manager: Any = KernelManager(kernel_name="python3", transport="ipc", ip=f"{os.environ['HOME']}/kernel")
         self.manager.start_kernel(extra_arguments=["--HistoryManager.enabled=False"])
         self.client: Any = self.manager.blocking_client()
         self.client.start_channels()
@@ -162,8 +163,9 @@ def main() -> None:
     job = json.loads(sys.stdin.buffer.read())
     become(job["uid"])
     limit(job["limits"])
-    Path("/home/student/work").mkdir(exist_ok=True)
-    os.chdir("/home/student/work")
+    work = Path(os.environ["HOME"]) / "work"
+    work.mkdir(exist_ok=True)
+    os.chdir(work)
     link("/compiled", os.environ["NUMBA_CACHE_DIR"])
     kernel = Kernel(job["limits"])
     say(event="ready")

@@ -12,11 +12,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from .group import Group
 from .limits import Limits
 
 ROOT: Final = Path(__file__).resolve().parents[3]
@@ -133,28 +135,33 @@ class Jail:
             **{f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL")},
         }
 
-    def start(self, group: object = None) -> subprocess.Popen[bytes]:
+    def start(self, group: Group | None = None) -> subprocess.Popen[bytes]:
         """Start it; the job goes to its standard input.
 
         Parameters
         ----------
         group
-            A `Group` that the sandbox enters before anything else, for limits on memory and processes together.
+            It enters this before anything else, for limits on memory and processes together.
         """
         people = os.memfd_create("passwd")
         try:
             os.write(people, PEOPLE.format(uid=self.uid if os.getuid() == 0 else 1000).encode())
             os.lseek(people, 0, os.SEEK_SET)
-            words = self.command(people)
-            enter = getattr(group, "entered_by", None)
-            if enter is not None:
-                words = [*enter(), *words]
+            words = self.command(people) if self.limits.sandbox else [sys.executable, "-s", str(DRIVER)]
+            if group is not None:
+                words = [*group.entered_by(), *words]
             return subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                pass_fds=(people,), start_new_session=True,
+                pass_fds=(people,), start_new_session=True, env=None if self.limits.sandbox else self.unprotected(),
             )
         finally:
             os.close(people)
+
+    def unprotected(self) -> dict[str, str]:
+        """The driver's environment where there is no sandbox."""
+        home = tempfile.mkdtemp(prefix="receive-path-")
+        kept = {"HOME": home, "MPLCONFIGDIR": f"{home}/matplotlib", "NUMBA_CACHE_DIR": str(self.compiled or home)}
+        return {**self.environment(), **kept}
 
 
 def pythons() -> list[Path]:

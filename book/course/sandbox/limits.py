@@ -31,6 +31,8 @@ class Limits:
         What is read from a sandbox in all.
     restarts
         How often a dead kernel is started again.
+    sandbox
+        False: no wall at all, only the limits of a process. For computers that are disposable as a whole.
     """
 
     cell_seconds: float = 15.0
@@ -43,6 +45,7 @@ class Limits:
     output_kb: int = 200
     journal_mb: int = 32
     restarts: int = 3
+    sandbox: bool = True
 
     def to_json(self) -> dict[str, Any]:
         """As plain data, for the driver and for a store's key."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import threading
@@ -76,8 +77,9 @@ def run_cells(
     JailMissing
         if there is no sandbox on this computer.
     """
-    require()
     limits = limits or Limits()
+    if limits.sandbox:
+        require()
     codes = list(cells)
     run = Run([CellRun(code.index) for code in codes])
     records = {record.index: record for record in run.cells}
@@ -154,7 +156,8 @@ class Attempt:
     def _give(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
         job = {
-            "uid": self.jail.uid, "limits": self.limits.to_json(), "seconds": self.seconds,
+            "uid": self.jail.uid if self.limits.sandbox else 0,
+            "limits": self.limits.to_json(), "seconds": self.seconds,
             "cells": [{"index": code.index, "source": code.source} for code in self.todo],
         }
         with contextlib.suppress(BrokenPipeError):
@@ -248,7 +251,7 @@ class Attempt:
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End bubblewrap; the first process of its namespace dies with it, and with that one all the others."""
     with contextlib.suppress(OSError):
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # without a sandbox there is no namespace to end
     process.wait()
     for stream in (process.stdin, process.stdout):
         if stream:
