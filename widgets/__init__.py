@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from widgets.gro_packer import GroPacker
     from widgets.line_cost import LineCost
     from widgets.line_watcher import LineWatcher
+    from widgets.practice import Practice
     from widgets.profile import Profile
     from widgets.program_diff import ProgramDiff
     from widgets.receive_path_lab import ReceivePathLab
@@ -21,6 +22,7 @@ __all__ = [
     "GroPacker",
     "LineCost",
     "LineWatcher",
+    "Practice",
     "Profile",
     "ProgramDiff",
     "ReceivePathLab",
@@ -34,6 +36,7 @@ _HOME = {
     "GroPacker": "gro_packer",
     "LineCost": "line_cost",
     "LineWatcher": "line_watcher",
+    "Practice": "practice",
     "Profile": "profile",
     "ProgramDiff": "program_diff",
     "ReceivePathLab": "receive_path_lab",

@@ -24,6 +24,7 @@ MODULES = {
     "StructLayout": "structlayout",
     "ProgramDiff": "programdiff",
     "Profile": "profile",
+    "Practice": "practice",
 }
 
 

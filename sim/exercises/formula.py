@@ -105,8 +105,7 @@ def text(tree: Tree, known: Mapping[str, Any], outside: int = 0) -> str:
         return shown(float(tree))
     operator, *operands = tree
     if operator in _BRACKETS:
-        left, right = _BRACKETS[operator]
-        return left + text(operands[0], known) + right
+        return _BRACKETS[operator][0] + text(operands[0], known) + _BRACKETS[operator][1]
     if operator in _FUNCTIONS:
         return f"{operator}({', '.join(text(operand, known) for operand in operands)})"
     binds = _BINDS[operator]

@@ -102,7 +102,6 @@ KINDS: Final = (
         traps=(
             Trap("link_gbps * payload_bytes / mtu", "Ethernet's own bytes take time, too."),
             Trap("link_gbps * mtu / wire_bytes", "The headers of IPv6 and TCP are no payload."),
-            Trap("link_gbps * (payload_bytes - 38) / mtu", "Ethernet's bytes are outside the MTU."),
         ),
     ),
     Kind(

@@ -84,7 +84,7 @@ class Problem:
 
     def explanation(self) -> list[str]:
         """The way to the answer, a line a step, with the numbers filled in."""
-        return [self._line(step) for step in (*self.kind.after, *self.kind.steps)]
+        return [self._line(run) for run in self.kind.after] + [self._line(step) for step in self.kind.steps]
 
     def _line(self, step: Step | Run) -> str:
         value = formula.amount(float(self.solved[step.name]), step.unit)

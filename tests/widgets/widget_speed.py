@@ -31,6 +31,7 @@ CONTROL: Final = {
     "GroPacker": "mtu",
     "LineCost": "transfer_ns",
     "LineWatcher": "drop_dst_early",
+    "Practice": "seed",
     "Profile": "seed",
     "ProgramDiff": "seed",
     "ReceivePathLab": "mtu",

@@ -31,7 +31,7 @@ function choice(knob, moved) {
   const input = h(
     "select",
     { id: uid("knob") },
-    knob.choices.map((value) => h("option", { value }, String(value))),
+    knob.choices.map((value, at) => h("option", { value }, knob.labels?.[at] ?? String(value))),
   );
   input.addEventListener("change", () => moved(knob.choices[input.selectedIndex]));
   return {
