@@ -61,6 +61,7 @@ class OwnEarlyDemux(UdpV6EarlyDemux):
         spec.program = put(spec.program, between("udp_v6_early_demux", "skb_orphan", GIVEN)(spec.program), _frame)
         known = spec.program.address("udpv6_rcv.known")
         spec.program = put(spec.program, (known, known), _look)
+        spec.program.labels["udpv6_rcv.known"] = known  # what goes there comes by the look
         return roles
 
 
