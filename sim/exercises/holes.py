@@ -106,8 +106,10 @@ def apart(text: str | Sequence[str], names: Sequence[str]) -> dict[str, list[Sta
                 problem = "stands twice" if name in found else f"is not asked for; asked for: {', '.join(names)}"
                 raise RoutineError(f"routine {name} {problem}", number)
             found[name] = [""] * number
-        elif name:
-            found.setdefault(name, [""] * (number - 1)).append(line)
+        elif name in found:
+            found[name].append(line)
+        elif name and line.partition("#")[0].strip():
+            found[name] = [*[""] * (number - 1), line]
         elif line.partition("#")[0].strip():
             raise RoutineError(f"a line 'routine NAME' comes first, with one of {', '.join(names)}", number)
     return {name: read_routine(rows) for name, rows in found.items()}
