@@ -168,7 +168,7 @@ def run_validation(options: argparse.Namespace, rest: list[str]) -> int:
         [
             [r["figure"], display.number(r["reported"]), display.number(r["simulated"]),
              display.span(r["low"], r["high"]), display.span(r["range_low"], r["range_high"]), r["unit"],
-             _error(r), r["role"], r["verdict"]]
+             _error(r), r["role"], validate.judgement(r)]
             for r in rows
         ],
         ["reported", "simulated", "error"],

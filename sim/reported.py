@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -160,7 +160,10 @@ class Figure:
                 100.0 * (new / base - 1.0) if base else 0.0 for new, base in zip(values, old, strict=True)
             ]
             step = 100.0 * step / (min(old) or 1.0)
-        return Estimate(*interval(values, step), self.unit)
+        found = Estimate(*interval(values, step), self.unit)
+        if before is not None and found.low < -100.0:  # nothing falls by more than all of it; Student's t does not know
+            found = replace(found, low=-100.0)
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """The row for a page; ``metric``, ``cpu`` and ``symbol`` say where a result holds the number."""

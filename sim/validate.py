@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from . import batch, reported, scenarios
@@ -136,6 +137,17 @@ def row(figure: Figure, found: Estimate | None, span: tuple[float, float] | None
         "source": str(figure.source),
         "note": figure.note,
     }
+
+
+@cache
+def _kinds() -> dict[tuple[str, str], str]:
+    return {(f.thread, f.figure): f.kind for f in reported.figures()}
+
+
+def judgement(row: Mapping[str, Any]) -> str:
+    """A row's verdict for people: whether it was given for the direction of a change alone, whatever its size."""
+    by_direction = _kinds().get((row["thread"], row["figure"])) == "direction"
+    return f"{row['verdict']}, by its direction" if by_direction else str(row["verdict"])
 
 
 def _figures(thread: str | None) -> list[Figure]:

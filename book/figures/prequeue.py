@@ -13,6 +13,7 @@ from sim.result import Estimate, Result, interval
 from sim.scenarios import load
 from sim.scenarios.scenario import Scenario
 from sim.scenarios.tcp_prequeue import CPUS, QUEUES
+from sim.validate import judgement
 
 #: Before and after the patch, of one setting.
 Arms = tuple[Result, Result]
@@ -159,7 +160,7 @@ def headline(figures: Sequence[Mapping[str, Any]]) -> Table:
     """Reported beside simulated, with interval, range and role, for all figures but those given to the model."""
     rows: list[list[Cell]] = [
         [
-            row["figure"], row["verdict"], f"{row['reported']:g} {row['unit']}",
+            row["figure"], judgement(row), f"{row['reported']:g} {row['unit']}",
             f"{row['simulated']:.2f} {row['unit']}",
             to(row["low"], row["high"]), to(row["range_low"], row["range_high"]), row["role"],
         ]

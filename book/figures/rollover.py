@@ -12,6 +12,7 @@ from sim.path.registers import FLOW, SLOT
 from sim.result import Estimate, Result, interval
 from sim.scenarios.packet_rollover import CPUS
 from sim.scenarios.scenario import Scenario
+from sim.validate import judgement
 
 #: Waiting for a receive queue's lock, by who waits.
 SPINNING: Final = (
@@ -89,7 +90,7 @@ def headline(figures: Sequence[Mapping[str, Any]]) -> Table:
 
     rows: list[list[Cell]] = [
         [
-            row["figure"], row["verdict"], f"{row['reported']:g} {row['unit']}",
+            row["figure"], judgement(row), f"{row['reported']:g} {row['unit']}",
             f"{row['simulated']:.1f} {row['unit']}", to(row["low"], row["high"]),
             to(row["range_low"], row["range_high"]), row["role"],
         ]

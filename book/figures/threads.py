@@ -10,6 +10,7 @@ from book.figures.verdicts import between, error, miss_table, with_unit
 from sim import constants, reported
 from sim.result import Estimate, interval
 from sim.scenarios import Scenario
+from sim.validate import judgement
 
 Settings = Mapping[str, int | str]
 Row = Mapping[str, Any]
@@ -93,7 +94,7 @@ def beside(thread: str, rows: Sequence[Row]) -> Table:
         f"{thread}: reported and simulated",
         ["figure", "verdict", "reported", "simulated", "95 % interval", "range", "error", "role"],
         [
-            (row["figure"], row["verdict"], with_unit(row["reported"], row["unit"]),
+            (row["figure"], judgement(row), with_unit(row["reported"], row["unit"]),
              with_unit(row["simulated"], row["unit"]), between(row["low"], row["high"]),
              between(row["range_low"], row["range_high"]), error(row), row["role"])
             for row in rows if row["role"] != "input"

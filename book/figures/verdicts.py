@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from book.figures.table import Link, Table, shown
-from sim.validate import Count
+from sim.validate import Count, judgement
 
 ROLES: Final = ("input", "fitted", "dependent", "predicted")
 _PROOF: Final = {
@@ -56,7 +56,7 @@ def verdict_table(rows: Sequence[Row], caption: str = "Reported and simulated fi
         caption,
         ["figure", "verdict", "reported", "simulated", "error", "role"],
         [
-            (row["figure"], row["verdict"], with_unit(row["reported"], row["unit"]),
+            (row["figure"], judgement(row), with_unit(row["reported"], row["unit"]),
              with_unit(row["simulated"], row["unit"]), error(row), row["role"])
             for row in rows
         ],
