@@ -34,9 +34,9 @@ c.ClearSolutions.code_stub = {{"python": {stub!r}}}
 c.ClearSolutions.text_stub = {text_stub!r}
 c.HTMLExporter.mathjax_url = ""  # feedback names no other host
 
-from book.course import grading_config  # noqa: E402
+from book.course import grading  # noqa: E402
 
-grading_config.apply(c)  # autograde takes runs from the sandbox and verdicts from the checks
+grading.configure(c)  # autograde takes runs from the sandbox and verdicts from the checks
 
 # ---- your own settings ----
 '''

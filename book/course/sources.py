@@ -9,6 +9,8 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
+from sim.exercises import inventory
+
 FOLDER: Final = Path(__file__).resolve().parent / "source"
 KERNEL: Final = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -32,6 +34,7 @@ def notebook(name: str) -> NotebookNode:
     made.metadata = NotebookNode({"kernelspec": NotebookNode(KERNEL), "language_info": NotebookNode(name="python")})
     for k, cell in enumerate(made.cells):
         cell["id"] = grade_id(cell) or f"text-{k}"
+    made.metadata[inventory.KEY] = inventory.inventory(name, made.cells)
     nbformat.validate(made)
     return made
 
