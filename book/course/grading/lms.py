@@ -55,7 +55,7 @@ def rows(course: Course, assignment: str) -> list[dict[str, Any]]:
             found.append({
                 "student": student.id, "name": name, "assignment": assignment, "empty": "",
                 "score": _number(max(0.0, each.score - penalty)), "of": _number(each.max_score),
-                "by_hand": _number(each.max_written_score + each.max_task_score), "waiting": "yes" if waiting else "no",
+                "by_hand": _number(each.max_score - each.max_code_score), "waiting": "yes" if waiting else "no",
                 "timestamp": str(each.timestamp or ""), "penalty": _number(penalty),
                 "remark": "A part is still to be graded by hand." if waiting else "",
             })

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from sim.exercises import student
+from sim.exercises.student import NoStudent, tidy
 
 from ...build.report import Refusal
 from .. import config
@@ -95,7 +95,7 @@ class Course:
 
 def identity(folder: str) -> str:
     """The student's id by the name of a folder: it draws the numbers, whatever the notebook says."""
-    return student.tidy(folder)
+    return tidy(folder)
 
 
 def _possible(name: str) -> bool:
@@ -103,7 +103,7 @@ def _possible(name: str) -> bool:
         name.encode("utf-8")
         # nbgrader takes folders for shell patterns, and commas for lists of students
         return bool(identity(name)) and not name.startswith(".") and not set(name) & set("*?[],") and _printable(name)
-    except (student.NoStudent, UnicodeEncodeError):
+    except (NoStudent, UnicodeEncodeError):
         return False
 
 

@@ -17,6 +17,15 @@ from typing import Any
 MB = 1 << 20
 
 
+#: What every assignment needs; where it fails the grader is to blame, and nobody may get a zero for it.
+PROBE = """
+import sim.compiled, sim.exercises
+if not sim.compiled.ready():
+    raise RuntimeError("the engine is not compiled")
+del sim
+"""
+
+
 def become(uid: int) -> None:
     """Give up root for good, if we have it: a limit on processes does not bind root."""
     if os.getuid() == 0 and uid:
@@ -168,6 +177,9 @@ def main() -> None:
     os.chdir(work)
     link("/compiled", os.environ["NUMBA_CACHE_DIR"])
     kernel = Kernel(job["limits"])
+    tried = kernel.run(PROBE, job["limits"]["start_seconds"])
+    if tried["status"] != "ok":
+        raise SystemExit(f"sim does not work in the sandbox: {[o.get('evalue', '') for o in tried['outputs']]}")
     say(event="ready")
     until = time.monotonic() + job["seconds"]
     for cell in job["cells"]:

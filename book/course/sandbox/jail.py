@@ -92,12 +92,8 @@ class Jail:
         words = ["bwrap", *_namespaces(), "--die-with-parent", "--new-session", "--clearenv", "--hostname", "sandbox"]
         for name, value in self.environment().items():
             words += ["--setenv", name, value]
-        words += ["--ro-bind", "/usr", "/usr"]
-        # bubblewrap makes missing parents for their owner alone
         shown = [*pythons(), *(ROOT / package for package in ("sim", "widgets"))]
-        parents = {parent for path in [*shown, Path("/etc/x"), Path(INSIDE)] for parent in path.parents}
-        for parent in sorted(parents - {Path("/")}):
-            words += ["--perms", "0755", "--dir", str(parent)]
+        words += ["--ro-bind", "/usr", "/usr", *_parents([*shown, Path("/etc/x"), Path(INSIDE)])]
         for name in SYSTEM:
             path = Path(name)
             if path.is_symlink():
@@ -107,13 +103,14 @@ class Jail:
         for each in ETC:
             words += ["--ro-bind-try", f"/etc/{each}", f"/etc/{each}"]
         words += ["--perms", "0444", "--ro-bind-data", str(people), "/etc/passwd", "--proc", "/proc", "--dev", "/dev"]
+        for place in ("/tmp", "/dev/shm", INSIDE):
+            words += ["--perms", "1777", "--size", size, "--tmpfs", place]
+        words += _parents([path for path in shown if path.is_relative_to("/tmp")])
         for each in shown:
             words += ["--ro-bind-try", str(each), str(each)]
         if self.compiled is not None:
             words += ["--ro-bind", str(self.compiled), "/compiled"]
         words += ["--ro-bind", str(DRIVER), "/driver.py"]
-        for place in ("/tmp", "/dev/shm", INSIDE):
-            words += ["--perms", "1777", "--size", size, "--tmpfs", place]
         # the rest of the tree is in memory, too, and would be a fourth place, without a limit
         words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", INSIDE]
         return [*words, "--", sys.executable, "-s", "/driver.py"]
@@ -162,6 +159,12 @@ class Jail:
         home = tempfile.mkdtemp(prefix="receive-path-")
         kept = {"HOME": home, "MPLCONFIGDIR": f"{home}/matplotlib", "NUMBA_CACHE_DIR": str(self.compiled or home)}
         return {**self.environment(), **kept}
+
+
+def _parents(paths: list[Path]) -> list[str]:
+    """Words that make the folders above; bubblewrap would make them for their owner alone."""
+    parents = {parent for path in paths for parent in path.parents} - {Path("/"), Path("/usr")}
+    return [word for parent in sorted(parents) for word in ("--perms", "0755", "--dir", str(parent))]
 
 
 def pythons() -> list[Path]:
