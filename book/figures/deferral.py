@@ -46,6 +46,7 @@ def words(runs: Runs) -> dict[str, str]:
             quoted[f"free-{arm}-{name}"] = f"{shares['free']:.1f} %"
             quoted[f"softirq-{arm}-{name}"] = f"{run.cpu['softirq']:.0f} %"
             quoted[f"deferred-{arm}-{name}"] = f"{run.metrics['freed_by_softirq'].mean:.0f} %"
+            quoted[f"segments-{arm}-{name}"] = f"{run.metrics['gro_segments'].mean:.0f}"
     return quoted
 
 
