@@ -13,7 +13,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from sim.exercises.handing_in import MIME
-from sim.exercises.student import GRADER
+from sim.exercises.identity import GRADER
 
 from . import sources
 from .checks import Judgement, judge

@@ -14,8 +14,8 @@ from __future__ import annotations
 from . import assignments
 from .forms import NotAccepted
 from .handing_in import HandedIn, hand_in
+from .identity import NoStudent, student, who
 from .instance import Assignment, Instance, Question
-from .student import NoStudent, student, who
 
 __all__ = [
     "Assignment", "HandedIn", "Instance", "NoStudent", "NotAccepted", "Question", "hand_in", "mine", "student", "who",

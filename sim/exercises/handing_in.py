@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from . import assignments
 from .forms import Json, NotAccepted
-from .student import typed, who
+from .identity import typed, who
 
 MIME: Final = "application/vnd.receive-path.answer+json"
 LONGEST_BYTES: Final = 100_000

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from . import assignments, inventory
 from .handing_in import MIME
-from .student import GRADER, HUB, UNCHANGED
+from .identity import GRADER, HUB, UNCHANGED
 
 FINE, PROBLEMS, UNREADABLE = 0, 1, 2
 MOST_BYTES: Final = 20_000_000

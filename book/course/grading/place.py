@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from sim.exercises.student import NoStudent, tidy
+from sim.exercises.identity import NoStudent, tidy
 
 from ...build.report import Refusal
 from .. import config
