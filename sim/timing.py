@@ -54,6 +54,11 @@ class Timing:
         """Time of each instruction for one packet, ns: two rows as in `time_ps`."""
         return self.time_ps / 1000 / self.packets if self.packets else np.zeros(self.time_ps.shape)
 
+    @property
+    def mpps(self) -> float:
+        """Packets of the window in millions a second."""
+        return 1e6 * self.packets / self.elapsed_ps
+
     def to_dict(self) -> dict[str, Any]:
         """For a page: JSON values."""
         return {

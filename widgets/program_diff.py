@@ -11,6 +11,7 @@ from sim import scenarios
 from sim.comparison import Row, compare
 from sim.engine import tables
 from sim.knob import numbers
+from sim.result import Metric
 from sim.schema import nearest
 from sim.timing import PACKETS, RING_ROWS, Timing, timing
 from widgets import still
@@ -126,17 +127,24 @@ class ProgramDiff(PairWidget):
         return still.render(figure, self.finding())
 
     def finding(self) -> str:
-        """The text alternative: how many instructions differ, and both rates."""
+        """The text alternative: how many instructions differ, what they take in which window, and both rates."""
         kinds = [row.kind for row in self.rows]
         parts = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("removed", "added", "changed", "same"))
         name = self._scenario.metrics[0].name
         before, after = (r.metrics[name] for r in self.result)
+        first, second = self.times
         costs = [float(one.packet_ns.sum()) for one in self.times]
         return (
-            f"{self._scenario.name} with {self.key} off and on: of the instructions {parts}. All CPUs spend "
-            f"{costs[0]:,.0f} ns in them for one packet before and {costs[1]:,.0f} ns after; {name} goes from "
-            f"{before.mean:,.4g} to {after.mean:,.4g} {before.unit}."
+            f"{self._scenario.name} with {self.key} off and on: of the instructions {parts}. In the "
+            f"{first.elapsed_ps / 1e6:,.0f} µs of one run that are timed here, instructions took {costs[0]:,.0f} ns of "
+            f"all CPUs for one packet before, at {first.mpps:.4g} Mpps, and {costs[1]:,.0f} ns after, at "
+            f"{second.mpps:.4g} Mpps. Mpps counts {self._packets().doc}; context switches are no instructions and come on top. In "
+            f"{len(self.result[0].replications)} whole runs {name} goes from {before.mean:,.4g} to {after.mean:,.4g} "
+            f"{before.unit}."
         )
+
+    def _packets(self) -> Metric:
+        return next(m for m in self._scenario.metrics if m.name == PACKETS)
 
     def _compared(self, key: str) -> list[Row]:
         knobs = self._scenario.knobs
@@ -146,7 +154,7 @@ class ProgramDiff(PairWidget):
     def _sidecar(self) -> dict[str, Any]:
         spec = self._scenario.spec
         code = spec.program.code
-        packets = next(m for m in self._scenario.metrics if m.name == PACKETS)
+        packets = self._packets()
         base = self._listing()
         return {
             **of_scenario(self._scenario),
@@ -161,7 +169,7 @@ class ProgramDiff(PairWidget):
                 "until_ps": self._scenario.quick_ps,
                 "size": len(code),
                 "locks": [at for at, one in enumerate(code) if one.op == "LOCK"],
-                "packets": {"metric": packets.name, "scale": packets.scale},
+                "packets": {"metric": packets.name, "scale": packets.scale, "doc": packets.doc},
                 "words": {
                     "row": tables.TRACE_WORDS,
                     "time": tables.T_TIME,

@@ -143,6 +143,25 @@ def test_the_still_picture_states_the_finding(widget: ProgramDiff) -> None:
     assert 'aria-label="tcp-5.17 with defer_free off and on: of the instructions' in bundle["text/html"]
 
 
+@pytest.mark.parametrize("key", [0, 1])
+def test_times_and_the_rate_beside_them_are_of_one_window_and_fit_into_its_cpus(widget: ProgramDiff, key: int) -> None:
+    one = widget.times[key]
+    cpus = float(one.packet_ns.sum()) * one.mpps / 1000
+    assert cpus == pytest.approx(one.time_ps.sum() / one.elapsed_ps)
+    assert 1 < cpus < 2.001  # softirq and a full reader; 0.1 % for what a window cuts through
+    assert f"{one.packet_ns.sum():,.0f} ns" in widget.finding()
+    assert f"at {one.mpps:.4g} Mpps" in widget.finding()
+
+
+@pytest.mark.slow
+def test_the_times_of_the_rollover_fit_into_its_eight_cpus() -> None:
+    w = ProgramDiff("packet-rollover", "pressure", replications=2)
+    before, after = (float(one.packet_ns.sum()) * one.mpps / 1000 for one in w.times)
+    assert 7.5 < before < 8.1
+    assert after < 4
+    assert "Mpps counts packets that readers took out of their rings" in w.finding()
+
+
 @pytest.mark.slow
 def test_the_file_holds_every_instruction(watch: Callable[..., Any], address: str, tmp_path: Path) -> None:
     page = DiffPage(watch(address))

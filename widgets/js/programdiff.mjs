@@ -113,8 +113,11 @@ function render({ model, el }) {
     if (timings[0] && timings[1]) {
       const all = SIDES.map((side) => ns(total(rows, side)));
       const part = SIDES.map((side) => ns(total(different(), side)));
-      parts.push(`For one packet all CPUs spend ${all[0]} ns in them before and ${all[1]} ns after`);
-      parts.push(`(in those that differ ${part[0]} and ${part[1]} ns).`);
+      const mpps = timings.map((one) => `${format((1e6 * one.packets) / one.elapsed_ps)} Mpps`);
+      parts.push(`In the ${format(timings[0].elapsed_ps / 1e6)} µs timed, instructions took ${all[0]} ns of all CPUs`);
+      parts.push(`for one packet before, at ${mpps[0]}, and ${all[1]} ns after, at ${mpps[1]}`);
+      parts.push(`(those that differ ${part[0]} and ${part[1]} ns).`);
+      parts.push(`Mpps counts ${trace.packets.doc}; context switches come on top.`);
     }
     const [{ name }] = sidecar.metrics;
     if (settled) {
