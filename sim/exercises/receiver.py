@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 from .. import scenarios
 from ..result import Result
+from ..scenarios.scenario import Scenario
 from .forms import Choice, Number, Parts
 
 PACKAGES, CORES = 2, 8
@@ -33,6 +35,12 @@ FORM: Final = Parts({
     "gro_max_size": Number("bytes", 4096, 524_280, whole=True), "defer_per_cpu": Number("", 0, 1, whole=True),
     "page_recycling": Number("", 0, 1, whole=True),
 })
+
+
+@cache
+def _lab() -> Scenario:
+    """The lab, put together once: its runs do not change it."""
+    return scenarios.load("lab")
 
 
 def design(**chosen: int | str) -> dict[str, int | str]:
@@ -74,12 +82,11 @@ class Site:
 
     def run(self, chosen: Design, replications: int = 3) -> Result:
         """Run a design."""
-        return scenarios.load("lab").run(replications=replications, **self.knobs(chosen))
+        return _lab().run(replications=replications, **self.knobs(chosen))
 
     def look(self, chosen: Design) -> float:
         """Gbit/s of a design in one short replication: a first look, when many designs are tried."""
-        lab = scenarios.load("lab")
-        return lab.run(replications=1, until_ps=lab.quick_ps, **self.knobs(chosen)).gbps
+        return _lab().run(replications=1, until_ps=_lab().quick_ps, **self.knobs(chosen)).gbps
 
     def cpus(self, chosen: Design) -> int:
         """How many CPUs a design uses, each counted once."""

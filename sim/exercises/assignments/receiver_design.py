@@ -60,8 +60,8 @@ ASSIGNMENT = Assignment(
             "From that design make one of four changes at a time: " + ", ".join(
                 f"*{name}* (`{next(iter(change))}={next(iter(change.values()))}`)" for name, change in CHANGES.items()
             ) + ". Guess first which one gains most (`guess`; any honest guess gets its points). Then run all four "
-            "with three replications: `best` is the one that gains most, `best_pct` its gain, `worst_pct` the change by the "
-            "one that gains least (negative if it loses).",
+            "with three replications: `best` is the one that gains most, `best_pct` its gain, `worst_pct` the change "
+            "by the one that gains least (negative if it loses).",
             Parts({
                 "guess": Choice(tuple(CHANGES)), "best": Choice(tuple(CHANGES)), "best_pct": Number("%", -100, 1000),
                 "worst_pct": Number("%", -100, 1000),
