@@ -138,9 +138,9 @@ class ProgramDiff(PairWidget):
             f"{self._scenario.name} with {self.key} off and on: of the instructions {parts}. In the "
             f"{first.elapsed_ps / 1e6:,.0f} µs of one run that are timed here, instructions took {costs[0]:,.0f} ns of "
             f"all CPUs for one packet before, at {first.mpps:.4g} Mpps, and {costs[1]:,.0f} ns after, at "
-            f"{second.mpps:.4g} Mpps. Mpps counts {self._packets().doc}; context switches are no instructions and come on top. In "
-            f"{len(self.result[0].replications)} whole runs {name} goes from {before.mean:,.4g} to {after.mean:,.4g} "
-            f"{before.unit}."
+            f"{second.mpps:.4g} Mpps. Mpps counts {self._packets().doc}; context switches are no instructions and come "
+            f"on top. In {len(self.result[0].replications)} whole runs {name} goes from {before.mean:,.4g} "
+            f"to {after.mean:,.4g} {before.unit}."
         )
 
     def _packets(self) -> Metric:
