@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book epub pdf notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course clean
+.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -33,6 +33,9 @@ epub: engine  ## the book for readers, with still pictures
 
 pdf: engine browser  ## the book for paper, with still pictures
 	@$(RUN) -m book.build.paper pdf
+
+slides: book  ## slides of the chapters, from the pages' figures
+	@$(RUN) -m book.build.slides
 
 notebooks: book  ## notebooks to hand out: they install what is missing
 	@$(RUN) -m book.build.notebooks
