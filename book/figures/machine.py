@@ -130,6 +130,21 @@ def distances(machine: Machine) -> tuple[float | None, float, float | None]:
     )
 
 
+def words() -> dict[str, str]:
+    """What the page's sentences quote, by name: measured and simulated times on the Skylake, ns an operation."""
+    add = dict(published.measured("atomic_add", "skylake-client").ns)
+    plain = dict(published.measured("private_add", "skylake-client").ns)[1]
+    costs = line_program.costs(load("skylake-client"))
+    found = {
+        "alone": f"{add[1]:.0f} ns", "beside": f"{add[2]:.0f} ns", "factor": f"{add[2] / add[1]:.0f}",
+        "both": f"{add[2] / plain:.0f}", "model": f"{line_program.run('atomic', 2, costs) / 2:.0f}",
+    }
+    for way in ("ticket", "queued"):
+        for threads in (2, 16):
+            found[f"{way}-{threads}"] = f"{line_program.run(way, threads, costs):,.0f} ns"
+    return found
+
+
 def measured_curves(machine: str, operations: Sequence[str]) -> dict[str, dict[int, float]]:
     """Published times of some operations on the processor that a machine stands for, for `contention`."""
     return {_WORDS[name]: dict(published.measured(name, machine).ns) for name in operations}
