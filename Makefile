@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course clean
+.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course kit clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -78,6 +78,9 @@ wasm: setup  ## the WebAssembly module, after a change of the engine
 
 course: engine  ## the assignments, released and tested (COURSE=course)
 	@$(RUN) -m book.course generate $(COURSE)
+
+kit: setup  ## what students get: released notebooks and the simulation, packed (COURSE=course)
+	@$(RUN) -m book.course kit $(COURSE)
 
 clean:  ## all that make has made, .venv included
 	@echo "removing .venv, _build, lab and caches"

@@ -53,7 +53,10 @@ class Number:
     def accept(self, answer: object) -> Json:
         if isinstance(answer, bool) or not isinstance(answer, Real):
             raise NotAccepted(f"{_shown(answer)} is not {self.expected}")
-        value = float(answer)
+        try:
+            value = float(answer)
+        except OverflowError:
+            value = math.inf
         if not math.isfinite(value):
             raise NotAccepted(f"{value} is not {self.expected}")
         if self.whole and value != int(value):
@@ -151,5 +154,8 @@ class Several:
 
 
 def _shown(answer: object) -> str:
-    text = repr(answer)
+    try:
+        text = repr(answer)
+    except (ValueError, RecursionError):  # an integer of many thousand digits has no text
+        text = f"this {type(answer).__name__}"
     return text if len(text) <= 60 else text[:57] + "..."

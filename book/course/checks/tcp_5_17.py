@@ -9,6 +9,7 @@ from typing import Any, Final
 from sim import scenarios
 from sim.engine import tables as T
 from sim.exercises.defer_list import AWAY, CPU_LIST, locking, with_cpu_list, with_socket_list
+from sim.exercises.faulty_lists import faulty_list
 from sim.exercises.holes import Bounded
 from sim.exercises.instance import Instance
 from sim.layout import Layout, Member
@@ -16,6 +17,7 @@ from sim.result import Result, queue_rows
 from sim.scenarios.scenario import RunError
 
 from . import Verdict, near, partly, question, right, together, wrong
+from .routines import same
 
 HEADERS: Final = 72
 ON_THE_WIRE: Final = 38
@@ -197,6 +199,8 @@ def _kernels(setting: int) -> Result:
 
 @question("defer-bug", points=4)
 def defer_bug(instance: Instance, answer: str) -> Verdict:
+    if same(answer, faulty_list(instance.number("fault"))):
+        return wrong("This is the colleague's list, as it came.", "run it in several settings: what does it do?")
     scenario = with_socket_list(answer)
     for setting, knobs in enumerate(SETTINGS):
         try:

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from sim import scenarios
 from sim.exercises.instance import Instance
-from sim.exercises.parking import PARKED, TAKEN, parked, with_parking
+from sim.exercises.parking import PARKED, TAKEN, faulty_parking, parked, with_parking
 from sim.path.linear import NO_DST, NOREF, REFERENCE
 from sim.result import Result
 from sim.scenarios.scenario import RunError
 from sim.scenarios.tcp_prequeue import CPUS
 
 from . import Verdict, near, partly, question, right, together, wrong
+from .routines import same
 
 VISITS: Final = 4
 #: Functions that visit the line of the route's count: its reads, and atomics that are inline in their callers.
@@ -168,6 +169,8 @@ def padding_measurement(instance: Instance, answer: dict[str, float]) -> Verdict
 
 @question("parking-bug", points=4)
 def parking_bug(instance: Instance, answer: str) -> Verdict:
+    if same(answer, faulty_parking(instance.number("fault"))):
+        return wrong("This is the colleague's routine, as it came.", "count what it does to the packets: `parked` does")
     try:
         found = parked(with_parking(answer))
     except RunError:
