@@ -9,6 +9,7 @@ def configure(c: Any) -> None:
     """Make nbgrader take runs from the sandbox; `c` is its configuration object, with the course's root set."""
     from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
 
+    from .feedback import FeedbackExporter
     from .preprocessor import TakeOutcome
 
     c.TakeOutcome.root = c.CourseDirectory.root
@@ -17,4 +18,5 @@ def configure(c: Any) -> None:
     ]
     c.Autograde.post_convert_hook = "book.course.grading.receipts.autograded"
     c.GenerateFeedback.post_convert_hook = "book.course.grading.receipts.fed_back"
-    c.HTMLExporter.sanitize_html = True  # a student's text may hold scripts, and a teacher's browser would run them
+    c.GenerateFeedback.exporter_class = FeedbackExporter
+    c.HTMLExporter.raw_mimetypes = []  # a raw cell would go into the page as it is

@@ -21,6 +21,7 @@ from .. import checks, sources
 from ..sandbox import CellRun, Code, Limits, Run, run_cells
 from ..sandbox.jail import ROOT
 from . import store
+from .intake import shown
 from .place import Course, identity
 from .restore import KEPT
 
@@ -101,17 +102,17 @@ def outcome(
             store.put(course.store, "runs", run_key, run.to_json())
     graded = _graded(notebook)
     points_key = store.key(run_key, graded, store.tree(CHECKS), run.to_json()["cells"])
+    notes += [*run.notes, *_absent(run)]
     found = store.get(course.store, "verdicts", points_key)
     if found is not None:
-        given = {name: Verdict(**verdict) for name, verdict in found.items()}
-        return Outcome(run, given, [*notes, *run.notes], fresh)
+        return Outcome(run, {name: Verdict(**verdict) for name, verdict in found.items()}, notes, fresh)
     by_place = {cell.index: cell for cell in run.cells}
     verdicts = {
         name: _verdict(assignment, who, name, of, by_place.get(k, CellRun(k)), run) for name, k, of in graded
     }
     if not run.failed and not any(verdict.fault for verdict in verdicts.values()):
         store.put(course.store, "verdicts", points_key, {name: asdict(each) for name, each in verdicts.items()})
-    return Outcome(run, verdicts, [*notes, *run.notes], fresh)
+    return Outcome(run, verdicts, notes, fresh)
 
 
 def _runs(cell: NotebookNode) -> bool:
@@ -148,6 +149,15 @@ def _verdict(assignment: str, student: str, name: str, of: float, cell: CellRun,
         return Verdict(0, of, FAULT, f"{type(error).__name__}: {error}"[:500])
     share = judged.points / judged.of if judged.of else 0.0
     return Verdict(round(min(max(share, 0.0), 1.0) * of, 2), of, judged.text)
+
+
+def _absent(run: Run) -> list[str]:
+    """Modules that a notebook wants and the course does not have: a silent zero elsewhere."""
+    wanted = (each for cell in run.cells for each in cell.outputs if each["output_type"] == "error")
+    return [
+        f"A cell ended with {shown(error['ename'])}: {shown(error['evalue'])}. Only what the course installs is there."
+        for error in wanted if error["ename"] in ("ModuleNotFoundError", "ImportError")
+    ][:5]
 
 
 def _nothing(cell: CellRun, run: Run) -> str:

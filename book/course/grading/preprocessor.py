@@ -14,6 +14,7 @@ from traitlets import Unicode
 from .. import sources
 from ..sandbox import CellRun, Limits
 from . import receipts
+from .feedback import harmless
 from .outcome import Outcome, Verdict, outcome
 from .place import Course
 
@@ -39,6 +40,8 @@ def fill(nb: NotebookNode, found: Outcome) -> None:
     cells = {cell.index: cell for cell in found.run.cells}
     for place, cell in enumerate(nb.cells):
         if cell.cell_type != "code":
+            if not sources.marks(cell).get("locked"):
+                cell.source = harmless(cell.source)
             continue
         went = cells.get(place, CellRun(place))
         name = sources.grade_id(cell)

@@ -10,14 +10,18 @@ from typing import Any, Final
 
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from .. import sources
 from .intake import Cell, HandIn, shown
 
 #: Cells beyond those of the assignment that are kept; their feedback would be a page that nobody can open.
 MOST_OWN_CELLS: Final = 300
-MAKE: Final = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
+MAKE: Final = {
+    "code": new_code_cell, "markdown": new_markdown_cell,
+    # a raw cell is meant for a page as it is, which a stranger's is not
+    "raw": lambda source: new_markdown_cell("~~~~\n" + source.replace("~~~", "~ ~ ~") + "\n~~~~"),
+}
 #: Where a prepared notebook keeps what is to be said about it.
 KEPT: Final = "receive_path"
 
