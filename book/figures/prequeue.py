@@ -9,6 +9,7 @@ from typing import Any, Final
 from book.figures.program import excerpt
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
+from sim.placement import SAMPLES
 from sim.result import Estimate, Result, interval
 from sim.scenarios import load
 from sim.scenarios.scenario import Scenario
@@ -63,10 +64,42 @@ def words(arms: Arms) -> dict[str, str]:
             f"backlog-{arm}": f"{m['backlogged_share'].mean:.0f} %",
             f"per-sleep-{arm}": f"{m['packets_per_sleep'].mean:.0f}",
         }
+        if arm == "after":
+            quoted["eight-us"] = f"{busy(run, 0, QUEUES).mean / 100 * QUEUES / m['mpps'].mean:.2f} µs"
+            quoted["reader-us"] = f"{busy(run, QUEUES).mean / 100 * (CPUS - QUEUES) / m['mpps'].mean:.2f} µs"
         if arm == "before":
             quoted["move-ns"] = f"{1000 / (moves * m['mpps'].mean):.0f} ns"
             quoted["visit-ns"] = f"{1000 / (m['dst_visits'].mean * m['mpps'].mean):.0f} ns"
     return quoted
+
+
+def bounds(figures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What the chapter's sentences quote of the thread's rows: ranges over the driver's time, and two errors."""
+    by_name = {row["figure"]: row for row in figures}
+    rate, load_ = by_name["packets before the patch"], by_name["receiver's CPUs before the patch"]
+    gain, saving = by_name["packets, the patch gains"], by_name["receiver's CPUs, the patch saves"]
+    return {
+        "before-fast": f"{rate['range_high']:.2f} Mpps", "before-slow": f"{rate['range_low']:.2f} Mpps",
+        "load-before-least": f"{load_['range_low']:.1f} %", "load-before-error": f"{load_['error_points']:.2f} points",
+        "gain-here": f"{gain['simulated']:.0f} %",
+        "gains-least": f"{gain['range_low']:.0f} %", "gains-most": f"{gain['range_high']:.0f} %",
+        "saves-least": f"{-saving['range_high']:.0f} %", "saves-most": f"{-saving['range_low']:.0f} %",
+    }
+
+
+#: What one packet does with the fields beside the count in 3.17, parked for a reader that blocks.
+USES: Final = {"__refcnt": "changed, twice", "rt_genid": "read, twice", "rt_type": "read"}
+
+
+def neighbours() -> Table:
+    """The fields that share the line of the route's count in 3.17, and what a packet does with each."""
+    layout = next(iter(SAMPLES["dst_entry"].layouts.values()))
+    line = layout.line("__refcnt")
+    rows: list[list[Cell]] = [
+        [str(f.offset), f.name, f.size, USES.get(f.name)] for f in layout.fields if layout.line(f.name) == line
+    ]
+    columns = ["offset", "field", "bytes", "what a packet does with it"]
+    return Table("One line of a route in 3.17", columns, rows, code=["field"])
 
 
 def rates(arms: Arms) -> Table:
@@ -80,7 +113,7 @@ def rates(arms: Arms) -> Table:
         ])
     columns = ["patch", "M packets/s (95 % interval)", "all CPUs, %", "the 8 with interrupts, %", "the other 40, %",
                "visits a packet", "of these atomics", "hand-overs of the line a packet"]
-    return Table("The patch off and on, simulated", columns, rows)
+    return Table("The patch off and on, simulated; the second row rests on the driver's assumed time", columns, rows)
 
 
 def backlogged(run: Result) -> str:
