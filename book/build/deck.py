@@ -104,7 +104,8 @@ def _tidy(article: Tag) -> None:
             formula.clear()
             formula.append(BeautifulSoup(markup, "html.parser"))
     for link in article.select("a"):
-        if link.find_parent("svg") is None and not _cited(link):
+        drawn = link.find_parent("svg") is not None
+        if not (re.match("https?:", str(link.get("href", ""))) if drawn else _cited(link)):
             link.unwrap()
 
 

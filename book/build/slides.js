@@ -17,6 +17,11 @@
     body.dataset.fit = scale.toFixed(2);
   }
 
+  function notes() {
+    Reveal.configure({ showNotes: !Reveal.getConfig().showNotes });
+    Reveal.layout(); // the slide gives them a quarter of its width
+  }
+
   Reveal.initialize({
     width: 1280,
     height: 720,
@@ -27,8 +32,9 @@
     transition: "none",
     slideNumber: "c/t",
     pdfSeparateFragments: false,
+    pdfMaxPagesPerSlide: 1, // what is too long is set smaller, but only after pages have been counted
     showNotes: new URLSearchParams(location.search).get("showNotes") ?? false,
-    keyboard: { 83: () => Reveal.configure({ showNotes: !Reveal.getConfig().showNotes }) },
+    keyboard: { 83: notes },
   });
   Reveal.on("ready", (event) => fit(event.currentSlide));
   Reveal.on("slidechanged", (event) => fit(event.currentSlide));

@@ -8,6 +8,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from bs4.element import Tag
 
@@ -57,7 +58,7 @@ PAGE = """<article class="bd-article"><section id="t"><h1>On lines<a class="head
 <figure><svg role="img" aria-label="One owner" viewbox="0 0 360 100"></svg>
 <figcaption><p>A line and its owner.</p></figcaption></figure></div></div>
 <p>What became of it is told by
-<a class="reference" href="../book/bibliography.html#id1" title="Ada. Lines. 2014.">Ada14</a>, at some length, later.</p>
+<a class="reference" href="../book/bibliography.html#id1" title="Ada. Lines. 2014.">Ada14</a>, at length, later.</p>
 <details><p>The answer is folded.</p></details>
 <div class="rp-prediction"><p><label>How many?</label> <span><input/> Mpps</span></p></div>
 <div class="rp-prediction"><p><label>How long?</label> <span><input/> ns</span></p></div>
@@ -176,6 +177,7 @@ def test_figures_keep_their_alternatives_and_need_no_other_file(soups: dict[str,
             pictures += 1
         assert all(str(image["src"]).startswith("data:image/") for image in soup.select("img")), page
         assert soup.select("script[src], link[href]") == [], page
+        assert [str(a["href"]) for a in soup.select("a[href]") if not str(a["href"]).startswith("http")] == [], page
     assert pictures > 60
 
 
@@ -237,6 +239,9 @@ def test_keys_turn_pages_and_show_the_notes(watch: Callable[..., Watched], folde
     page.keyboard.press("s")
     notes = page.locator(".speaker-notes")
     assert "In the book: The machine" in notes.inner_text()
+    beside = page.locator("section.present h2").bounding_box()
+    assert beside
+    assert 0 <= beside["x"] < beside["x"] + beside["width"] <= 0.75 * SCREEN["width"]
     page.keyboard.press("s")
     assert not notes.is_visible()
     page.keyboard.press("End")
@@ -244,8 +249,17 @@ def test_keys_turn_pages_and_show_the_notes(watch: Callable[..., Watched], folde
 
 
 @pytest.mark.browser
+def test_axe_finds_nothing_serious_on_slides(watch: Callable[..., Watched], folder: Path) -> None:
+    page = shown(watch, folder, "book/machine").page
+    for number in (0, 2, 9):
+        page.evaluate("number => Reveal.slide(number)", number)
+        found = Axe().run(page).response["violations"]
+        assert [rule["id"] for rule in found if rule["impact"] in {"serious", "critical"}] == [], number
+
+
+@pytest.mark.browser
 def test_paper_gets_a_page_for_each_slide_and_its_notes(watch: Callable[..., Watched], folder: Path) -> None:
-    address = (folder / slides.file_name("book/how-to-read")).as_uri()
+    address = (folder / slides.file_name("chapters/tcp-prequeue")).as_uri()
     watched = watch(f"{address}?print-pdf", viewport=SCREEN)
     watched.page.wait_for_selector(".pdf-page")
     count = watched.page.evaluate("Reveal.getTotalSlides()")
