@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course kit clean
+.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course kit grade test-class clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -11,6 +11,7 @@ PORT ?= 8000
 MINUTES ?= 5
 # COURSE names the course directory: the teacher's, with the gradebook; make clean leaves it alone.
 COURSE ?= course
+JOBS ?= 2
 RUN := .venv/bin/python
 
 help:  ## this list
@@ -78,6 +79,13 @@ wasm: setup  ## the WebAssembly module, after a change of the engine
 
 course: engine  ## the assignments, released and tested (COURSE=course)
 	@$(RUN) -m book.course generate $(COURSE)
+
+grade: engine  ## hand-ins run, judged, written down: make grade ASSIGNMENT=tcp-5.17 (JOBS=2)
+	@test -n "$(ASSIGNMENT)" || { echo "error: which one? make grade ASSIGNMENT=tcp-5.17"; exit 2; }
+	@$(RUN) -m book.course grade $(COURSE) $(ASSIGNMENT) --jobs $(JOBS) $(OPTIONS)
+
+test-class: engine  ## a class of 40 graded by the real commands (STUDENTS=40)
+	@$(RUN) -m tests.book.course.large --students $(or $(STUDENTS),40)
 
 kit: setup  ## what students get: released notebooks and the simulation, packed (COURSE=course)
 	@$(RUN) -m book.course kit $(COURSE)
