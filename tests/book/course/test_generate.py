@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from book.build.report import Refusal
-from book.course import config, generate, kit, new, sources, validation
+from book.course import config, generate, kit, new, rehearsal, sources, validation
 from book.course.__main__ import COMMANDS, main
 from book.course.nbgrader_tool import nbgrader
 from sim.exercises import inventory
@@ -147,3 +147,12 @@ def test_solutions_get_all_points_for_several_students_and_a_blank_notebook_none
     found = validation.validate(name, released)
     assert found.faults == ()
     assert found.slowest_s < validation.GRADED_S
+
+
+@pytest.mark.slow
+def test_an_author_without_a_sandbox_can_rehearse_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "problem", lambda: "bwrap is not there")
+    made = sources.notebook(NAME)
+    made.cells = made.cells[: [cell.id for cell in made.cells].index("gro-fill") + 1]
+    run = rehearsal.rehearse(NAME, made, "ada")
+    assert (run.points, run.of, run.errors) == (1, 1, {})
