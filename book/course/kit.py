@@ -24,7 +24,7 @@ SUFFIXES: Final = {".py", ".json", ".wasm", ".mjs", ".css", ".md", ".typed"}
 #: Of the project's pinned requirements, what the assignments need.
 NEEDED: Final = (
     "numba", "llvmlite", "numpy", "simpy", "matplotlib", "jsonschema", "rich", "ipywidgets", "anywidget", "jupyterlab",
-    "nbclient",
+    "nbclient", "dpkt",
 )
 STAMP: Final = (2026, 1, 1, 0, 0, 0)  # an archive of the same files is the same archive
 
