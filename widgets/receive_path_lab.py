@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import traitlets as t
 
 from sim import scenarios
+from sim.schema import nearest
 from widgets import still
 from widgets.base import PathWidget
 from widgets.knob_trait import knob_trait
@@ -40,6 +41,8 @@ class ReceivePathLab(PathWidget):
         Name of a scenario (see ``python -m sim list``).
     arm
         The switch that separates before from after; the scenario's own patch if not given.
+    headline
+        The metric that is drawn as the rate; the scenario's first if not given.
     seed, replications
         First seed, and how many seeds from it.
     first
@@ -50,7 +53,7 @@ class ReceivePathLab(PathWidget):
     Raises
     ------
     ValueError, traitlets.TraitError
-        For an unknown scenario, arm or knob, and for a value out of its range, with what is allowed.
+        For an unknown scenario, arm, metric or knob, and for a value out of its range, with what is allowed.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class ReceivePathLab(PathWidget):
 
     sidecar = t.Dict().tag(sync=True)
     arm = t.Unicode().tag(sync=True)
+    headline = t.Unicode().tag(sync=True)
     seed = t.Int(1, min=1, max=SEEDS).tag(sync=True)
     replications = t.Int(5, min=2, max=30).tag(sync=True)
     first = t.List(t.Unicode()).tag(sync=True)
@@ -70,6 +74,7 @@ class ReceivePathLab(PathWidget):
         scenario: str = "tcp-5.17",
         *,
         arm: str | None = None,
+        headline: str | None = None,
         seed: int = 1,
         replications: int = 5,
         first: Sequence[str] = FIRST,
@@ -82,11 +87,17 @@ class ReceivePathLab(PathWidget):
         if arm not in self._kinds or self._kinds[arm]["kind"] != "switch":
             switches = ", ".join(n for n, k in self._kinds.items() if k["kind"] == "switch")
             raise ValueError(f"arm {arm!r} is no switch of {scenario}; its switches: {switches}")
+        metrics = [m.name for m in self._scenario.metrics]
+        if headline is not None and headline not in metrics:
+            raise ValueError(f"{headline!r} is no metric of {scenario}; {nearest(headline, metrics)}")
         self._scenario.settings(**knobs)  # its errors name the nearest knob and the range
         self._ran: dict[str, Any] = {}
         self._result: Arms | None = None
         self.add_traits(**{name: knob_trait(k) for name, k in self._kinds.items() if name != arm})
-        super().__init__(sidecar=sidecar, arm=arm, seed=seed, replications=replications, first=list(first), **knobs)
+        super().__init__(
+            sidecar=sidecar, arm=arm, headline=headline or metrics[0], seed=seed, replications=replications,
+            first=list(first), **knobs,
+        )
         self.observe(self._moved, [*self.knobs, "seed", "replications"])
 
     @property
@@ -108,7 +119,7 @@ class ReceivePathLab(PathWidget):
 
     def page_traits(self) -> tuple[str, ...]:
         """Everything but the answer of a kernel."""
-        return ("sidecar", "arm", "seed", "replications", "first", *self.knobs)
+        return ("sidecar", "arm", "headline", "seed", "replications", "first", *self.knobs)
 
     def greet(self) -> None:
         """Answer for the knobs as they are."""
@@ -116,10 +127,17 @@ class ReceivePathLab(PathWidget):
 
     def still(self) -> still.Still:
         """Both arms as a picture, with the reported rates of this setting."""
-        headline = self.sidecar["metrics"][0]["name"]
         results = [r.to_dict() for r in self.result]
-        reported = [[r for r in self.reported(side) if r.get("metric") == headline] for side in (0, 1)]
-        return still.arms(results, headline, self.sidecar["layers"], self.sidecar["layer_order"], reported)
+        reported = [[r for r in self.reported(side) if r.get("metric") == self.headline] for side in (0, 1)]
+        return still.arms(
+            results, self.headline, self.sidecar["layers"], self.sidecar["layer_order"], reported, self._names()
+        )
+
+    def _names(self) -> tuple[str, str]:
+        """A thread's scenario has a patch; the lab has switches."""
+        if self.sidecar["reported"]:
+            return "Before the patch", "after the patch"
+        return f"With {self.arm} off", f"with {self.arm} on"
 
     def reported(self, side: int) -> list[dict[str, Any]]:
         """Rows of the thread that were stated for the knobs as they are, with the arm off (0) or on (1)."""

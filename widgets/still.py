@@ -54,6 +54,7 @@ def arms(
     layers: Mapping[str, str],
     order: Sequence[str],
     reported: Sequence[Sequence[Mapping[str, Any]]],
+    names: tuple[str, str] = ("Before the patch", "after the patch"),
 ) -> Still:
     """Before and after side by side: the rate with its interval, and each CPU's time by layer.
 
@@ -69,6 +70,8 @@ def arms(
         The layers, in the order in which they are drawn.
     reported
         For each result the reported rows that belong beside its rate.
+    names
+        What the two sides are called in the text.
     """
     from matplotlib.figure import Figure
 
@@ -80,10 +83,10 @@ def arms(
     handles, labels = rows[1][0].get_legend_handles_labels()
     unique = dict(zip(labels, handles, strict=True))
     figure.legend(unique.values(), unique.keys(), loc="outside lower center", ncols=4, fontsize=8, frameon=False)
-    return render(figure, finding(results, headline))
+    return render(figure, finding(results, headline, names))
 
 
-def finding(results: Sequence[Mapping[str, Any]], headline: str) -> str:
+def finding(results: Sequence[Mapping[str, Any]], headline: str, names: tuple[str, str]) -> str:
     """The text alternative: both rates with intervals, the change, and how busy each CPU is."""
     before, after = (r["metrics"][headline] for r in results)
     change = 100 * (after["mean"] - before["mean"]) / before["mean"] if before["mean"] else 0.0
@@ -92,10 +95,14 @@ def finding(results: Sequence[Mapping[str, Any]], headline: str) -> str:
         for role in results[0]["cpu"]
     )
     rates = (
-        f"{name} the patch {m['mean']:.1f} {m['unit']} ({m['low']:.1f} to {m['high']:.1f})"
-        for name, m in (("Before", before), ("after", after))
+        f"{name} {_number(m['mean'])} {m['unit']} ({_number(m['low'])} to {_number(m['high'])})"
+        for name, m in zip(names, (before, after), strict=True)
     )
     return f"{', '.join(rates)}: {change:+.1f} %. {busy}."
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.1f}"
 
 
 def _rate(axes: Axes, name: str, metric: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -104,7 +111,7 @@ def _rate(axes: Axes, name: str, metric: Mapping[str, Any], rows: Sequence[Mappi
     for row in rows:
         axes.axvline(row["reported"], color="#c2185b", linestyle="--")
         axes.set_xlabel(f"dashed: reported {row['reported']:g}, {row['role']}", fontsize=8)
-    axes.set_title(f"{name}: {metric['mean']:.1f} {metric['unit']}", fontsize=10)
+    axes.set_title(f"{name}: {_number(metric['mean'])} {metric['unit']}", fontsize=10)
     axes.set_yticks([])
     axes.tick_params(labelsize=8)
 

@@ -94,3 +94,18 @@ def test_every_symbol_has_a_layer(lab: ReceivePathLab) -> None:
 def test_a_term_that_is_none_is_refused(lab: ReceivePathLab) -> None:
     with pytest.raises(ValueError, match="no term 'weather:rain'"):
         sidecar.terms(lab._scenario.spec, "weather:rain")
+
+
+def test_a_switch_that_is_no_patch_is_named_and_the_rate_can_be_another_metric() -> None:
+    lab = ReceivePathLab(
+        "lab", arm="rfs", headline="transactions_per_s", socket="tcp_rr", flows=16, rx_queues=1, readers=4,
+        replications=2,
+    )
+    off, on = (result.metrics["transactions_per_s"] for result in lab.result)
+    bundle = lab._repr_mimebundle_()[0]
+    assert f"With rfs off {off.mean:,.0f} 1/s" in bundle["text/plain"]
+    assert f"with rfs on {on.mean:,.0f} 1/s" in bundle["text/plain"]
+    assert "patch" not in bundle["text/plain"]
+    assert "headline" in lab.page_traits()
+    with pytest.raises(ValueError, match="'transactions' is no metric of lab; the nearest is 'transactions_per_s'"):
+        ReceivePathLab("lab", headline="transactions")

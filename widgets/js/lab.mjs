@@ -17,7 +17,11 @@ function render({ model, el }) {
   const knobs = sidecar.knobs.filter((k) => k.name !== arm);
   const seedKnob = { name: "seed", kind: "int", low: 1, high: 1_000_000, step: 1, default: 1 };
   const addressed = [...knobs, seedKnob];
-  const headline = sidecar.metrics[0].name;
+  const headline = model.get("headline") || sidecar.metrics[0].name;
+  // A thread's scenario has a patch; the lab has switches.
+  const sides = ARMS.map((side) =>
+    sidecar.reported.length ? `${NAMES[side]} the patch` : `With ${arm} ${side ? "on" : "off"}`,
+  );
   const roles = sidecar.roles.map((r) => r.name);
   const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
   const tables = createNumbers(sidecar, arm, colours);
@@ -106,7 +110,7 @@ function render({ model, el }) {
       return `${role} busy ${format(r.cpu[role])} %${first ? `, most in ${first[0]} (${format(first[1])} %)` : ""}`;
     });
     const m = r.metrics[headline];
-    return `${NAMES[side]} the patch: ${interval(m)} ${m.unit}; ${top.join("; ")}.`;
+    return `${sides[side]}: ${interval(m)} ${m.unit}; ${top.join("; ")}.`;
   };
 
   function draw() {
