@@ -16,7 +16,7 @@ from .socket import Socket
 
 
 class Tcp:
-    """Writes ``ip6_rcv`` and ``tcp_v6_do_rcv``.
+    """Writes ``ip6_rcv`` and ``tcp_v6_do_rcv``. A packet holds a reference on its socket from look-up to queue.
 
     Parameters
     ----------
@@ -72,16 +72,19 @@ class Tcp:
             p.count("direct")
             if cache is not None:
                 cache.free()
+            p.label("tcp_v6_rcv.put")
+            p.atomic(socket.struct, "sk_refcnt", FLOW)  # sock_put(), which the compiler puts into its caller
             p.ret()
         self._add_backlog()
         self._do_rcv()
         self._try_coalesce()
 
     def _match(self) -> None:
-        """The look-up compares ports and both addresses of the socket, then looks at its reference count."""
+        """The look-up compares ports and both addresses of the socket, then takes a reference on it."""
         p, struct = self.host.program, self.socket.struct
-        for field in ("skc_portpair", "skc_v6_rcv_saddr", "sk_refcnt"):
+        for field in ("skc_portpair", "skc_v6_rcv_saddr"):
             p.read(struct, field, FLOW)
+        p.atomic(struct, "sk_refcnt", FLOW)
 
     def _read_limits(self) -> None:
         p = self.host.program
@@ -106,7 +109,7 @@ class Tcp:
             p.push(socket.backlog, SKB, FLOW)
             p.label("tcp_add_backlog.out")
             p.unlock(socket.slock, FLOW)
-            p.ret()
+            p.jump("tcp_v6_rcv.put")
 
     def _do_rcv(self) -> None:
         host, p, socket = self.host, self.host.program, self.socket

@@ -356,12 +356,12 @@ def test_golden_integers() -> None:
 
 
 GOLDEN: tuple[tuple[str, int, int, int], ...] = (
-    ("tcp_bulk", 170420, 5148, 2921),
-    ("tcp_rr", 27201, 1054, 88),
-    ("udp", 147759, 8257, 694),
-    ("udp_connected", 115169, 3253, 388),
-    ("forward", 122079, 2526, 842),
-    ("packet_fanout", 103300, 3138, 524),
+    ("tcp_bulk", 170035, 5059, 2914),
+    ("tcp_rr", 27456, 973, 88),
+    ("udp", 147657, 8251, 693),
+    ("udp_connected", 115142, 3250, 388),
+    ("forward", 122029, 2522, 842),
+    ("packet_fanout", 103286, 3138, 524),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -40,3 +41,15 @@ def test_the_lock_is_taken_once_to_begin_and_once_after_each_batch_of_the_backlo
     assert calls["flush_backlog"] > 0 if flush_backlog else calls["release_sock"] > 0
     assert abs(taken - calls.total() - batches) <= 1  # one turn may begin before the window or end behind it
     assert flush_backlog == bool(calls["flush_backlog"])
+
+
+@pytest.mark.parametrize("tcp_early_demux", [0, 1])
+def test_a_packet_holds_a_reference_from_look_up_to_queue(tcp_early_demux: int) -> None:
+    scenario = scenarios.load("tcp-5.17")
+    program = scenario.spec.program
+    trace = record(NativeEngine(), scenario.image(trace_rows=1, tcp_early_demux=tcp_early_demux), WINDOW)
+    counts = [pc for pc, one in enumerate(program.code) if one.words[:4] == ("atomic", "sock", "flow", "sk_refcnt")]
+    visits = [row.pc for row in trace.rows if row.pc in counts]
+    put = program.address("tcp_v6_rcv.put")
+    assert len(visits) > 10
+    assert all((first == put) != (then == put) for first, then in pairwise(visits))  # taken, dropped, taken, ...
