@@ -89,20 +89,26 @@ KINDS: Final = (
         ),
     ),
     Kind(
-        "struct-lines", "Fields that one path touches", "tcp-5.17",
-        givens=(Given("first", 40, 184, 8), Given("apart", 16, 136, 8), Given("moved", 8, 32, 8)),
-        derived=(Step("second", "", "bytes", "first + apart"),),
-        text="A path reads a field of 8 bytes at offset {first} of a struct that begins on a line of 64 bytes, "
-        "and another of 8 bytes at offset {second}. A patch takes {moved} bytes out of the struct before "
-        "both. How many lines do the two fields lie on after that?",
-        hint="A field's line is its offset, divided by 64, rounded down.",
+        "struct-lines", "One line instead of two", "tcp-5.17",
+        givens=(Given("line", 2, 9), Given("over", 0, 24, 8), Given("before", 8, 32, 8)),
+        derived=(
+            Step("first", "", "bytes", "64 * line - before"),
+            Step("second", "", "bytes", "64 * line + over"),
+        ),
+        text="For each packet a path reads two fields of 8 bytes each, at offsets {first} and {second} of a "
+        "struct that begins on a cache line of 64 bytes. Patches take unused fields of 8 bytes out of the "
+        "struct, before both. How many bytes must go at least, so that both fields lie on one line?",
+        hint="A field's line is its offset, divided by 64, rounded down. Where does the second one's line begin?",
         within_pct=0,
         steps=(
-            Step("first_line", "Line of the first field", "", "floor((first - moved) / 64)"),
-            Step("second_line", "Line of the second field", "", "floor((second - moved) / 64)"),
-            Step("lines", "Lines that are touched", "lines", "1 + min(1, second_line - first_line)"),
+            Step("begins", "The second field's line begins at", "", "floor(second / 64) * 64"),
+            Step("far", "So far into it the field begins", "bytes", "second - begins"),
+            Step("out", "With those and its own 8 bytes gone it ends before", "bytes", "far + 8"),
         ),
-        traps=(Trap("1 + min(1, floor(second / 64) - floor(first / 64))", "That is before the patch."),),
+        traps=(
+            Trap("far", "The field would then begin just where the line does, and still be on it."),
+            Trap("second - first", "They need not come nearer to each other: both move."),
+        ),
     ),
     Kind(
         "deferral-kicks", "Interrupts for a list that grows", "after",

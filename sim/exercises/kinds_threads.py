@@ -82,7 +82,7 @@ KINDS: Final = (
     ),
     Kind(
         "probes", "Locks until there is room", "packet-rollover",
-        givens=(Given("sockets", 4, 32), Given("full_pct", 10, 90, 5)),
+        givens=(Given("full_pct", 8, 92),),
         text="A group has very many sockets. Each is full with a chance of {full_pct} %, whatever the others "
         "are. A packet tries one after the other, and takes the lock of each that it looks at, until it "
         "finds room. How many locks does it take on average?",
@@ -107,7 +107,7 @@ KINDS: Final = (
         traps=(
             Trap(
                 "100 * cost_ns / (saved_ns + cost_ns)",
-                "Packets that are found pay the cost, too, and the saving is before that.",
+                "The saving is stated before the cost, and all pay the cost: compare the two sums.",
             ),
             Trap("100 * (saved_ns - cost_ns) / saved_ns", "That is the share that need not be found."),
         ),

@@ -19,7 +19,7 @@ from widgets import Practice
 from widgets.bundle import Bundle
 
 pytestmark = pytest.mark.browser
-SEEDS = 120
+SEEDS = 90
 FACTORS = (1, 1.004, 1.03, 0.5, 8, 0.001, -1)
 #: Draws, solves and checks every problem that needs no engine; runs get a number that Python gives them.
 EVERYTHING = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 
@@ -27,6 +28,14 @@ def test_there_are_kinds_for_every_chapter() -> None:
 def test_no_kind_is_a_graded_question() -> None:
     graded = {name for assignment in assignments.names() for name in assignments.load(assignment).names}
     assert graded & set(KINDS) == set()
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_nothing_is_drawn_for_nothing(kind: Kind) -> None:
+    parts = [kind.text, *(step.formula for step in (*kind.derived, *kind.steps))]
+    parts += [formula for run in (*kind.before, *kind.after) for formula in run.knobs.values()]
+    used = set(re.findall(r"\w+", " ".join(parts)))
+    assert [given.name for given in kind.givens if given.name not in used] == []
 
 
 @pytest.mark.parametrize("name", PENCIL)
@@ -90,6 +99,8 @@ def test_tolerances_are_what_is_said() -> None:
 def test_problems_differ_from_seed_to_seed_and_not_from_day_to_day() -> None:
     assert practice("gro-time", 7).known == {"segments": 43, "payload_bytes": 3560, "gbps_tenths": 460, "gbps": 46.0}
     assert len({practice("gro-time", seed).text for seed in SEEDS}) == len(SEEDS)
+    few = {name: len({practice(name, seed).text for seed in SEEDS}) for name in PENCIL}
+    assert [name for name, count in few.items() if count < 60] == []
 
 
 @pytest.mark.parametrize("name", RUN)
