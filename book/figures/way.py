@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from sim.engine.native import NativeEngine
+from sim.machine import Machine
 from sim.result import Result
 from sim.scenarios.scenario import RunError, Scenario
 from sim.trace import HERE, Row, Trace, Window, record
@@ -82,7 +83,7 @@ class Way(NamedTuple):
 
     @property
     def wait_ns(self) -> float:
-        """What passed while no CPU worked for it: moderation, idle states, interrupts on their way, a switch."""
+        """What passed while no instruction was executed for it: moderation, idle states, interrupts, a switch."""
         return sum(s.wait_ns for s in self.stations)
 
 
@@ -162,7 +163,18 @@ def words(way: Way) -> dict[str, str]:
     }
     for s in way.stations:
         found[s.title] = _time(s.work_ns)
+    switch = next(s for s in way.stations if s.kind == "thread").wait_ns
+    found["switch"] = _time(switch)
+    found["switch-share"] = f"{100 * (way.wait_ns - switch) / way.total_ns:.0f} %"
+    dear = [s.work_ns for s in way.stations if s.work_ns >= 950]
+    found["cheap-work"] = _time(way.work_ns - sum(dear))
     return found
+
+
+def waits(machine: Machine) -> dict[str, str]:
+    """What the page tells of a machine before its prediction, by name."""
+    told = {"idle": "idle_exit_ps", "ipi": "ipi_ps", "entry": "irq_ps", "waking": "wakeup_ps"}
+    return {name: _time(machine.cost(cost) / 1000) for name, cost in told.items()}
 
 
 def _time(ns: float) -> str:

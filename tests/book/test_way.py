@@ -54,6 +54,17 @@ def test_what_the_page_says_of_the_lone_packet_is_so() -> None:
     assert station(found, "wake the reader").work_ns == max(softirq)
 
 
+def test_what_is_told_before_the_prediction_gives_its_answer() -> None:
+    lab = scenarios.load("lab")
+    found, told = way.words(lone(rfs=1)), way.waits(lab.machine)
+    us = {name: float(text.split()[0]) for name, text in (told | found).items() if text.endswith("µs")}
+    waiting = int(lab.settings()["coalesce_us"]) + 2 * us["idle"] + us["ipi"] + us["switch"]
+    work = us["entry"] + us["waking"] + us["cheap-work"]
+    assert waiting == pytest.approx(us["wait"], abs=0.1)
+    assert 100 * waiting / (waiting + work) == pytest.approx(float(found["waiting-share"].split()[0]), abs=1)
+    assert float(found["switch-share"].split()[0]) < float(found["waiting-share"].split()[0])
+
+
 def test_a_packet_in_a_crowd_costs_a_tenth_of_a_lone_one_and_without_gro_a_quarter() -> None:
     merged, single = (sum(way.busy_ns(stream(n)).values()) for n in (129, 1))
     assert merged < lone(rfs=1).work_ns / 10
