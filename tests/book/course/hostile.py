@@ -141,8 +141,9 @@ def _many_cells(made: NotebookNode, folder: Path) -> None:
 
 def _old_format(made: NotebookNode, folder: Path) -> bool:
     cells = [
-        {"cell_type": each.cell_type, "metadata": each.metadata, "input" if each.cell_type == "code" else "source":
-         each.source, **({"language": "python", "outputs": [], "collapsed": False} if each.cell_type == "code" else {})}
+        {"cell_type": "code", "metadata": each.metadata, "input": each.source, "language": "python", "outputs": []}
+        if each.cell_type == "code"
+        else {"cell_type": "markdown", "metadata": each.metadata, "source": each.source}
         for each in made.cells
     ]
     old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
@@ -290,7 +291,7 @@ def cases(course: Path) -> dict[str, Case]:
         "nested-answer": Case(
             raw_answer("__import__('json').loads('[' * 200 + ']' * 200)"), "gro-fill", ("put out no answer",)
         ),
-        "odd-answer": Case(raw_answer("{'a': [None, True, '\\ud800']}"), "gro-fill", ("0 of 1 points.",)),
+        "odd-answer": Case(raw_answer("{'a': [None, True, '\\ud800']}"), "gro-fill", ("put out no answer",)),
         "writes-cache": Case(
             code("import os\nfor place in ('/compiled', os.path.dirname(__import__('sim').__file__), '/', '/etc'):\n"
                  "    try:\n        open(place + '/mine', 'w')\n        print('STOLEN', place)\n"
@@ -311,9 +312,11 @@ def cases(course: Path) -> dict[str, Case]:
         "old-format": Case(_old_format),
         "scripts": Case(_scripts, says=("shown",)),
         "asks": Case(code("name = input('who?')"), says=("StdinNotImplementedError",)),
-        "missing-module": Case(code("import a_library_of_mine"), says=("A cell ended with ModuleNotFoundError: No module named",)),
+        "missing-module": Case(
+            code("import a_library_of_mine"), says=("A cell ended with ModuleNotFoundError: No module named",)
+        ),
         "prints-for-ever": Case(
-            code("import threading, time\ndef talk():\n    while True:\n        print('still')\n        time.sleep(.001)\n"
+            code("import threading, time\ndef talk():\n    while True:\n        print('so')\n        time.sleep(.001)\n"
                  "threading.Thread(target=talk, daemon=True).start()")
         ),
     }
