@@ -22,6 +22,7 @@ from .notation import RoutineError, Statement
 T = TypeVar("T")
 MOST_NUMBER: Final = 1 << 40
 MOST_WORK_NS: Final = 100_000
+MOST_CALLS: Final = 12  # the verifier follows a subroutine anew from each place that calls it
 _CHANGES: Final = ("write", "atomic")
 
 
@@ -82,6 +83,9 @@ class Assembler:
                 if label in self._own or label in self.words.exits:
                     raise RoutineError(f"the label {label!r} is taken already", statement.line)
                 self._own.add(label)
+        calls = [statement.line for statement in statements if statement.op == "call"]
+        if len(calls) > MOST_CALLS:
+            raise RoutineError(f"a routine has {MOST_CALLS} calls at most", calls[MOST_CALLS])
         self._visited: set[tuple[str, str]] = set()
         before = len(self.program.code)
         for statement in statements:

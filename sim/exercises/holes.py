@@ -149,13 +149,16 @@ def vocabulary(scenario: Scenario, holes: Sequence[Hole]) -> str:
 
 def _explained(error: Unsound, spec: Spec, holes: Sequence[Hole], origin: Mapping[str, list[int]]) -> RoutineError:
     """A refusal of the verifier in the words of the text."""
+    known = {f"r{r.number}": name for hole in holes for name, r in hole.words(spec).registers.items()}
+
+    def named_in(text: str) -> str:
+        return re.sub(r"\br\d+\b", lambda found: known.get(found[0], found[0]), text)
+
     for hole in holes:
-        known = {f"r{r.number}": name for name, r in hole.words(spec).registers.items()}
         begin = spec.program.address(f"{hole.name}:begin")
         if error.address is not None and begin <= error.address < begin + len(origin[hole.name]):
-            reason = re.sub(r"\br\d+\b", lambda m, k=known: k.get(m[0], m[0]), error.reason)  # type: ignore[misc]
-            return RoutineError(reason, origin[hole.name][error.address - begin])
-    return RoutineError(f"with this routine in it, the program is refused elsewhere: {error}")
+            return RoutineError(named_in(error.reason), origin[hole.name][error.address - begin])
+    return RoutineError(f"with this routine in it, the program is refused elsewhere: {named_in(str(error))}")
 
 
 class Bounded(NativeEngine):
