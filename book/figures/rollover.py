@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from book.figures import kept
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from sim.path.registers import FLOW, SLOT
-from sim.result import Estimate, Result, interval
+from sim.result import Estimate, Replication, Result, interval
 from sim.scenarios.packet_rollover import CPUS
 from sim.scenarios.scenario import Scenario
 from sim.validate import judgement
@@ -31,11 +32,12 @@ KINDS: Final = (
 
 def share(run: Result, symbols: Sequence[str]) -> Estimate:
     """Share of all CPUs' busy time in some functions, percent, with its interval."""
-    shares = []
-    for r in run.replications:
-        part = math.fsum(r.profile[role].get(s, 0.0) * busy for role, busy in r.cpu.items() for s in symbols)
-        shares.append(part / math.fsum(r.cpu.values()))
-    return Estimate(*interval(shares, 1e-9), "%")
+    return Estimate(*interval([_share(r, symbols) for r in run.replications], 1e-9), "%")
+
+
+def _share(one: Replication, symbols: Sequence[str]) -> float:
+    part = math.fsum(one.profile[role].get(s, 0.0) * busy for role, busy in one.cpu.items() for s in symbols)
+    return part / math.fsum(one.cpu.values())
 
 
 def busy(run: Result) -> float:
@@ -100,6 +102,37 @@ def headline(figures: Sequence[Mapping[str, Any]]) -> Table:
     return Table("Reported and simulated", columns, rows, code=["role"])
 
 
+def drained(scenario: Scenario) -> list[kept.Row]:
+    """With the patch and full rings at the start, seed by seed: percent of spinning and Mpps read, as validated."""
+    def run() -> list[kept.Row]:
+        return [
+            {"seed": r.seed, "spinning": _share(r, SPINNING), "mpps": r.metrics["mpps"]}
+            for r in scenario.run(pressure=1, start="full").replications
+        ]
+
+    return kept.once("rollover-drained", run)
+
+
+def drained_table(rows: Sequence[kept.Row]) -> Table:
+    """Those runs, one a row."""
+    cells: list[list[Cell]] = [[f"seed {r['seed']}", r["spinning"], r["mpps"]] for r in rows]
+    return Table("With the patch, full rings at the start", ["run", "spinning, %", "read, Mpps"], cells, digits=2)
+
+
+def fall(figures: Sequence[Mapping[str, Any]], rows: Sequence[kept.Row]) -> dict[str, str]:
+    """What the chapter's sentences say of the spinning's fall: the thread's rows, and seeds that have not drained."""
+    by_name = {row["figure"]: row for row in figures}
+    change = by_name["spinning changes by the patch"]
+    spin = "_raw_spin_lock"
+    names = {"before": f"{spin} before the patch, nine entries added up", "after": f"{spin} after the patch"}
+    return {
+        **{f"fall-{arm}": f"{by_name[name]['simulated']:.1f} %" for arm, name in names.items()},
+        "fall-change": f"{change['simulated']:.0f} %", "fall-low": f"{change['low']:.0f} %",
+        "fall-high": f"{change['high']:.0f} %", "fall-seeds": str(len(rows)),
+        "fall-stuck": str(sum(r["spinning"] > 10 for r in rows)),
+    }
+
+
 def short(scenario: Scenario, seeds: int, **knobs: Any) -> Result:
     """A short run."""
     return scenario.run(replications=seeds, until_ps=scenario.quick_ps, **knobs)
@@ -116,7 +149,8 @@ def packages(two: Result, one: Result) -> Table:
     ]
     columns = ["the eight CPUs lie in", "spinning, %", "of it in has_room, points", "in tpacket_rcv, points",
                "read, Mpps", "seed by seed"]
-    return Table("Before the patch, full rings", columns, rows, digits=2)
+    caption = f"Before the patch, full rings: {len(two.replications)} and {len(one.replications)} runs"
+    return Table(caption, columns, rows, digits=2)
 
 
 Curve = Sequence[tuple[float, float]]

@@ -7,14 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from book.figures import rollover
-from sim import scenarios
+from book.figures import rollover, stale_mark
+from sim import reported, scenarios
 from tests.book.test_figures import (
     test_a_picture_is_sound_xml_names_its_finding_and_stays_inside_its_frame as sound,
 )
 
 DRAWN = {"empty": [(6.0, 6.0)], "full": [(1.5, 1.5), (2.0, 0.6), (6.0, 0.3)]}
 KNOWN = {"empty": 3.5, "full": 0.5}
+ROWS = [
+    {"figure": "_raw_spin_lock before the patch, nine entries added up", "simulated": 74.98},
+    {"figure": "_raw_spin_lock after the patch", "simulated": 1.09},
+    {"figure": "spinning changes by the patch", "simulated": -81.98, "low": -100.0, "high": -35.99},
+]
+SEEDS = [{"seed": seed, "spinning": percent, "mpps": 3.5} for seed, percent in ((1, 1.1), (2, 1.1), (3, 62.7))]
 PAGE = Path(__file__).parents[2] / "chapters" / "packet-rollover.md"
 
 
@@ -34,7 +40,35 @@ def runs(scenario):
 def test_every_number_that_the_page_quotes_is_computed(runs):
     quoted = set(re.findall(r"\{glue:text\}`([^`]+)`", PAGE.read_text(encoding="utf-8")))
     assert quoted
-    assert quoted <= set(rollover.words({**runs, "empty": runs["after"]}))
+    named = rollover.words({**runs, "empty": runs["after"]})
+    assert quoted <= {*named, *rollover.fall(ROWS, SEEDS), *stale_mark.words()}
+
+
+def test_the_fall_is_told_with_the_threads_rows_and_the_seeds_that_still_spin():
+    said = rollover.fall(ROWS, SEEDS)
+    assert (said["fall-before"], said["fall-after"]) == ("75.0 %", "1.1 %")
+    assert (said["fall-change"], said["fall-low"], said["fall-high"]) == ("-82 %", "-100 %", "-36 %")
+    assert (said["fall-stuck"], said["fall-seeds"]) == ("1", "3")
+    assert {row["figure"] for row in ROWS} <= {figure.figure for figure in reported.figures("packet-rollover")}
+
+
+@pytest.mark.slow
+def test_with_the_patch_most_full_rings_have_drained_when_counting_begins_and_the_others_do_so_later(scenario):
+    run = scenario.run(pressure=1, start="full")
+    spinning = {r.seed: rollover._share(r, rollover.SPINNING) for r in run.replications}
+    stuck = [seed for seed, percent in spinning.items() if percent > 10]
+    assert 0 < len(stuck) < len(spinning) / 2
+    for seed in stuck:
+        longer = scenario.run(pressure=1, start="full", seed=seed, replications=1, until_ps=3 * scenario.until_ps)
+        assert rollover.share(longer, rollover.SPINNING).mean < spinning[seed] / 1.5
+
+
+def test_the_table_of_the_fault_shows_a_copy_beside_an_owner_for_the_first_time_at_the_step_that_the_answer_names():
+    rows = stale_mark.accesses().rows
+    broken = [row[0] for row in rows if "M" in row[2:] and "S" in row[2:]]
+    assert broken[0] == stale_mark.words()["stale-step"]
+    assert f"step {stale_mark.met() + 1}" in stale_mark.words()["stale-why"]
+    assert int(rows[-1][0]) > stale_mark.met() + 1
 
 
 def test_the_pictures_are_sound(runs):
