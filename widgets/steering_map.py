@@ -135,7 +135,8 @@ class SteeringMap(PathWidget):
             f"CPU {i} polls {w.polled_mpps:.2f}, carries up {w.carried_mpps:.2f} million packets a second, busy "
             f"{w.busy_pct:.0f} %" for i, w in enumerate(found.work) if w.busy_pct >= 0.5
         )
-        return f"{self.knobs['flows']} flows, {rate.mean:,.1f} {rate.unit}: {listed}."
+        per_s = f"{rate.mean / 1e6:.2f} M/s" if rate.unit == "1/s" else f"{rate.mean:,.1f} {rate.unit}"
+        return f"{self.knobs['flows']} flows, {per_s}: {listed}."
 
 
 def page_data() -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from book.figures.verdicts import between
+from book.figures.way import STATIONS, Way
 from sim.engine import tables as T
 from sim.engine.jit import Array
 from sim.engine.native import NativeEngine
@@ -18,6 +19,8 @@ from sim.scenarios.lab import Lab
 from sim.scenarios.scenario import Scenario
 
 Settings = Mapping[str, int | str]
+#: The stations that belong to polling (see `book.figures.way`).
+POLLING: Final = ("interrupt", "poll the ring", "make an sk_buff", "GRO")
 
 #: For one flow: which CPU polls, which runs the protocol, which reads, and what it takes to steer so.
 WAYS: Final = (
@@ -99,6 +102,23 @@ def with_ipi(factor: float) -> Scenario:
     """The lab on its own machine, with interprocessor interrupts that cost so many times what is assumed."""
     assumed = {name: costs.COSTS[name].value for name in ("ipi_send_ps", "ipi_receive_ps")}
     return Lab(changes={name: round(factor * value) for name, value in assumed.items()})
+
+
+def parts_us(run: Result) -> dict[str, float]:
+    """Where the first queue's CPU spends its time, µs for one request, if only this CPU has a queue.
+
+    ``poll`` is the driver, memory and GRO; ``rest`` what steering could move or has not moved.
+    """
+    whole = 1e4 * run.cpu["softirq"] / run.metrics["transactions_per_s"].mean
+    polling: set[str] = set().union(*(names for title, names in STATIONS if title in POLLING))
+    share = sum(percent for symbol, percent in run.profile("softirq").items() if symbol in polling)
+    return {"whole": whole, "poll": whole * share / 100, "rest": whole * (1 - share / 100)}
+
+
+def hop_us(way: Way) -> tuple[float, float]:
+    """A hop of one packet alone, µs: on the CPU that it leaves, and on the one that it comes to."""
+    work = {station.title: station.work_ns / 1000 for station in way.stations}
+    return work["steer"], work["the other CPU's softirq"]
 
 
 def requests(caption: str, runs: Mapping[str, Result], cpus: int) -> Table:

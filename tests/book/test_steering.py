@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from book.figures import faults, steering
+from book.figures import faults, steering, way
 from sim import machine, scenarios
 from sim.result import Result
 
@@ -86,3 +86,21 @@ def test_pictures_stay_inside_their_frames_and_name_their_findings() -> None:
 def test_a_packet_changes_its_cpu_never_with_arfs_and_twice_with_rps() -> None:
     assert "never with aRFS" in steering.ways().alt
     assert "twice with RPS" in steering.ways().alt
+
+
+def test_what_is_told_before_the_predictions_gives_their_answers() -> None:
+    leaves, comes = steering.hop_us(way.follow(scenarios.load("lab"), rfs=1, message_bytes=512))
+    parts = steering.parts_us(run(ONE))
+    assert parts["poll"] + parts["rest"] == pytest.approx(parts["whole"]) == pytest.approx(1e6 / rate(ONE))
+    assert 1e6 / (parts["poll"] + leaves + parts["rest"] / 8) == pytest.approx(rate(ONE, rps_cpus=8), rel=0.1)
+    hashed_us = 8e6 / rate(MANY)
+    assert 8e6 / (hashed_us + (leaves + comes) * 7 / 8) == pytest.approx(rate(MANY, rps_cpus=8), rel=0.07)
+
+
+def test_on_the_other_package_rfs_saves_hand_overs_inside_it_and_a_little_more() -> None:
+    numa: dict[str, int | str] = {
+        "socket": "tcp_rr", "flows": 256, "readers": 4, "reader_cpus": "other_socket", "rx_queues": 1,
+    }
+    rps, rfs = (run(numa, **knobs).metrics["transfers_per_packet"].mean for knobs in ({"rps_cpus": 4}, {"rfs": 1}))
+    lines_us = (rps - rfs) * 0.047
+    assert lines_us / (4e6 / rate(numa, rps_cpus=4)) < rate(numa, rfs=1) / rate(numa, rps_cpus=4) - 1 < 0.2
