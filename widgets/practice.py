@@ -9,7 +9,7 @@ from typing import Any, Final
 import traitlets as t
 
 from sim import scenarios
-from sim.exercises import practice as drills
+from sim.exercises import problem as drills
 from sim.exercises.kind import CHAPTERS, REPLICATIONS, Kind
 from sim.schema import nearest
 from widgets import still
@@ -30,7 +30,7 @@ class Practice(PathWidget):
     Parameters
     ----------
     kind
-        Name of a kind of `sim.exercises.practice.KINDS`; the first one if not given.
+        Name of a kind of `sim.exercises.problem.KINDS`; the first one if not given.
     chapter
         A key of `sim.exercises.kind.CHAPTERS`: all its kinds can be chosen. Without it, those of the whole book, or the
         given kind alone.

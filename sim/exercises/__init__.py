@@ -6,7 +6,8 @@
 >>> mine("tcp-5.17")["gro-fill"].name
 'gro-fill'
 
-An assignment's answers are not here: whoever teaches has them in `book.course.checks`.
+Practice problems, which bring their answers along, come from `practice`. An assignment's answers are not here: whoever
+teaches has them in `book.course.checks`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from .forms import NotAccepted
 from .handing_in import HandedIn, hand_in
 from .identity import NoStudent, student, who
 from .instance import Assignment, Instance, Question
+from .problem import Problem, Verdict, practice
 
 __all__ = [
-    "Assignment", "HandedIn", "Instance", "NoStudent", "NotAccepted", "Question", "hand_in", "mine", "student", "who",
+    "Assignment", "HandedIn", "Instance", "NoStudent", "NotAccepted", "Problem", "Question", "Verdict", "hand_in",
+    "mine", "practice", "student", "who",
 ]
 
 

@@ -1,6 +1,6 @@
 """Kinds of practice problems, as data: what is drawn, what is asked, and each step to the answer.
 
-A kind is written once and read twice, by `sim.exercises.practice` and by the book's pages; so it holds texts,
+A kind is written once and read twice, by `sim.exercises.problem` and by the book's pages; so it holds texts,
 formulas and names of knobs, and no code.
 """
 

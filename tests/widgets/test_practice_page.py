@@ -12,7 +12,7 @@ import pytest
 import traitlets
 from axe_playwright_python.sync_playwright import Axe
 
-from sim.exercises.practice import KINDS, expected, practice
+from sim.exercises.problem import KINDS, expected, practice
 from tests.conftest import Watched
 from tests.widgets.panel_page import PanelPage
 from widgets import Practice

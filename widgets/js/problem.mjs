@@ -1,4 +1,4 @@
-// A problem of a kind: its numbers from its seed, its answer, what is said of a wrong one. sim/exercises/practice.py once
+// A problem of a kind: its numbers from its seed, its answer, what is said of a wrong one. sim/exercises/problem.py once
 // more; a test holds the two equal. What runs give comes from `measure`, so a problem is known and solved later.
 
 import { below } from "./draw.mjs";

@@ -11,7 +11,7 @@ from sim import scenarios
 from sim.exercises import assignments, formula
 from sim.exercises.instance import Given
 from sim.exercises.kind import CHAPTERS, REPLICATIONS, Kind, Step
-from sim.exercises.practice import KINDS, Problem, of_chapter, practice
+from sim.exercises.problem import KINDS, Problem, of_chapter, practice
 
 PENCIL = [name for name, kind in KINDS.items() if not kind.scenarios]
 RUN = [name for name, kind in KINDS.items() if kind.scenarios]

@@ -1,6 +1,6 @@
 """Practice: problems without end, each with its answer and the way to it.
 
->>> from sim.exercises.practice import practice
+>>> from sim.exercises import practice
 >>> problem = practice("gro-time", seed=7)
 >>> problem.check(problem.answer()).right
 True
