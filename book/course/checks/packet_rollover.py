@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from .trials import Outcome, RunError, Trial, summed
 #: Of each listing: the lines that may be named, and the effect.
 FAULTS: Final = (((17, 21), 0), ((21, 22, 23), 1), ((25,), 2), ((1,), 3), ((5,), 4), ((8,), 5))
 US: Final = 1_000_000  # ps
+Trying = Callable[[str], Outcome | None]
 
 
 @question("rollover-locks", points=3)
@@ -107,19 +108,22 @@ def measure(instance: Instance, answer: Mapping[str, float]) -> Verdict:
 @question("rollover-mark", points=8)
 def mark(instance: Instance, answer: str) -> Verdict:
     """What the routines do in five trials."""
-    lost: list[Outcome] = []
-    earned = 0.0
-    for trial, points in ((_all_full, 3), (_owner_clears, 2), (_uneven, 1), (_reader_clears, 1), (_drains, 1)):
+    worth = {_all_full: 3, _owner_clears: 2, _uneven: 1, _reader_clears: 1, _drains: 1}
+    lost: dict[Trying, Outcome] = {}
+    for trial in worth:
         try:
             outcome = trial(answer)
         except RunError as error:
             status = str(error).split(" at ")[0].removeprefix("packet-rollover: ")
             return wrong(f"The program came to no end: {status}.", "follow each loop and each branch by hand")
-        earned += points / 8 * (1 if outcome is None else outcome[0])
-        lost += [outcome] if outcome else []
-        if trial is _all_full and earned == 0:  # the other trials pass without any mark
-            break
-    return summed(lost, earned)
+        if outcome:
+            lost[trial] = outcome
+            if trial is _all_full and outcome[0] == 0:  # the other trials pass without any mark
+                return summed([outcome], 0)
+    if _uneven in lost:  # who asks nobody any more has not found a way to ask less
+        worth[_all_full] = 0
+    earned = sum(points * (lost[trial][0] if trial in lost else 1) for trial, points in worth.items())
+    return summed(list(lost.values()), earned / 8)
 
 
 def _all_full(text: str) -> Outcome | None:

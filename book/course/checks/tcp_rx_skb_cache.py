@@ -35,7 +35,7 @@ def nodes(instance: Instance, answer: Mapping[str, float]) -> Verdict:
     """Ordered pairs of nodes, and visits over locks."""
     count, share = instance.number("nodes"), _alien(instance)
     locks = OBJECTS * count * (count - 1)
-    visits_per_us = instance.number("rate_tenths") / 10 * OBJECTS * share
+    visits_per_us = instance.number("rate_kilo") / 1000 * OBJECTS * share
     return together({
         "alien_pct": near(answer["alien_pct"], 100 * share, relative=0.01, traps=[
             (100 / count, "that is the share of the own node"),
@@ -56,16 +56,17 @@ def nodes(instance: Instance, answer: Mapping[str, float]) -> Verdict:
 def batch(instance: Instance, answer: Mapping[str, float]) -> Verdict:
     """Home objects in batches, alien ones by twelve."""
     share, size = _alien(instance), instance.number("batch")
-    alien, home = 1000 * OBJECTS * share, 1000 * OBJECTS * (1 - share)
+    requests = instance.number("requests")
+    alien, home = requests * OBJECTS * share, requests * OBJECTS * (1 - share)
     return together({
         "alien_visits": near(answer["alien_visits"], alien, relative=0.01, traps=[
-            (1000 * share, "a request frees three objects"),
+            (requests * share, "a request frees three objects"),
             (alien / ALIEN_ARRAY, "each object goes through the lock by itself; only the emptying is in twelves"),
         ], hint="each object of another node takes it once"),
         "list_visits": near(answer["list_visits"], home / size + alien / ALIEN_ARRAY, relative=0.01, traps=[
             (home / size, "an alien array is emptied under a list lock, too"),
             (alien / ALIEN_ARRAY, "the CPU's own array is emptied, too"),
-            (1000 * OBJECTS / size, "objects of another node do not go through the CPU's own array"),
+            (requests * OBJECTS / size, "objects of another node do not go through the CPU's own array"),
         ], hint="home objects over the batch, and the others over 12"),
     })
 

@@ -51,12 +51,12 @@ ASSIGNMENT = Assignment(
         Picked("nodes", (2, 3, 4, 6, 8)),
         Picked("batch", (16, 27, 54, 60)),
     ),
-    workload=(Given("rate_tenths", 80, 240),),
+    workload=(Given("rate_kilo", 8000, 24000, 10),),
     questions=(
         Question(
             "skb-nodes", "How many objects come from afar",
-            "A server with {nodes} memory nodes answers requests at {rate_tenths} tenths of a million a second, evenly "
-            "over all its CPUs. Each request frees three objects, each of a slab cache of its own, on a CPU that has "
+            "A server with {nodes} memory nodes answers {rate_kilo:,} thousand requests a second, evenly over "
+            "all its CPUs. Each request frees three objects, each of a slab cache of its own, on a CPU that has "
             "nothing to do with the one that took it. A free of another node's object goes through an alien lock; "
             "there is one for each cache and each ordered pair of a freeing and an owning node.\n\n"
             "- `alien_pct`: which share of the objects is another node's?\n"
@@ -72,11 +72,11 @@ ASSIGNMENT = Assignment(
             "skb-batch", "What a batch spares",
             "On the same server a CPU's own array gives {batch} objects at once back to the node when it is full, "
             "under the node's list lock. An alien array holds 12; when the twelfth comes in, all 12 are emptied into "
-            "their owner's list under its list lock. For a thousand requests:\n\n"
+            "their owner's list under its list lock. For {requests:,} requests:\n\n"
             "- `alien_visits`: how often is an alien lock taken to free?\n"
             "- `list_visits`: how often is a list lock taken, for both reasons together?",
-            Parts({name: Number("locks", 0, 1e5) for name in ("alien_visits", "list_visits")}),
-            "1 %",
+            Parts({name: Number("locks", 0, 1e6) for name in ("alien_visits", "list_visits")}),
+            "1 %", (Given("requests", 1000, 9000, 10),),
         ),
         Question(
             "skb-knee", "Near the knee",
