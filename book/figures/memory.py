@@ -60,6 +60,18 @@ def price_ns(run: Result, *, one_cpu: bool = False) -> tuple[float, float]:
     return taking, giving
 
 
+def told(run: Result) -> dict[str, str]:
+    """What the page tells of a stream on two cores before its predictions, by name: rate, times of one packet, ns."""
+    whole = {role: 10 * run.cpu[role] / run.metrics["mpps"].mean for role in run.cpu}
+    pages = {role: spent_ns(run, role, TAKING) + spent_ns(run, role, GIVING) for role in run.cpu}
+    rest = {role: whole[role] - pages[role] for role in run.cpu}
+    return {
+        "gbps": f"{run.gbps:.0f}", "softirq-busy": f"{run.cpu['softirq']:.0f} %", "reader": f"{whole['reader']:.0f} ns",
+        "giving": f"{spent_ns(run, 'reader', GIVING):.0f} ns", "reader-rest": f"{rest['reader']:.0f} ns",
+        "softirq-rest": f"{rest['softirq']:.0f} ns", "bound": f"{run.gbps * whole['reader'] / rest['reader']:.0f}",
+    }
+
+
 def prices(caption: str, runs: Mapping[str, Result], one_cpu: Sequence[str] = ()) -> Table:
     """Throughput and the price of a page, a row for each setting; settings of `one_cpu` have both roles there."""
     rows: list[Sequence[Cell]] = []

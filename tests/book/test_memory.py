@@ -38,6 +38,25 @@ def test_a_pool_gains_little_until_packets_come_home_and_then_more_than_both_add
     assert price(page_recycling=1) > 0.75 * price()
 
 
+def test_what_is_told_before_the_predictions_bounds_their_answers() -> None:
+    told = {name: float(text.split()[0]) for name, text in memory.told(run()).items()}
+    spared = told["reader"] - 55.5 / 2
+    assert 1 < run(page_recycling=1).gbps / run().gbps < told["reader"] / spared
+    both = run(page_recycling=1, defer_per_cpu=1)
+    assert told["gbps"] < both.gbps < told["bound"]
+    assert both.cpu["softirq"] > 99 > both.cpu["reader"]
+    assert told["reader"] == pytest.approx(told["giving"] + told["reader-rest"], abs=1)
+
+
+def test_freed_by_the_rule_of_5_17_a_stream_is_faster_than_freed_where_it_was_allocated() -> None:
+    lab = scenarios.load("lab")
+    rates = [
+        lab.run(replications=8, flows=1, rx_queues=1, readers=1, **{key: 1}).metrics["gbps"]
+        for key in ("defer_free", "defer_per_cpu")
+    ]
+    assert rates[0].low > rates[1].high
+
+
 def test_on_the_other_package_the_pools_gain_stays_small_and_sending_home_gains_several_times_as_much() -> None:
     def gain(place: str, **knobs: int) -> float:
         return run(reader_cpus=place, **knobs).gbps / run(reader_cpus=place).gbps - 1
