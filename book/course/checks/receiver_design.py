@@ -108,7 +108,11 @@ def receiver(instance: Instance, answer: Mapping[str, int | str]) -> Verdict:
         message = "The design does not reach the target" + (", but comes near." if near_it else ".")
         hint = "the low end of the interval counts; which CPUs are full? What would relieve *them*?"
         return partly(0.2, message, hint) if near_it else wrong(message, hint)
-    price, best = site.price(answer), cheapest(site)[0]
+    price = site.price(answer)
+    try:
+        best = cheapest(site)[0]
+    except ValueError:  # the student has found more than the course
+        best = price
     if price <= FREE * best:
         return right("Right: it reaches the target, and nothing that is much cheaper is known.")
     over = (price / best - FREE) / (2 - FREE)
