@@ -64,9 +64,12 @@ def words(runs: Mapping[str, Result], figures: Sequence[Mapping[str, Any]]) -> d
     quoted["skb-spin-share"] = f"{100 * spinning(neither) / 112:.0f} %"
     loss = next(row for row in figures if row["figure"].startswith("loopback, the receive cache"))
     quoted["skb-loopback-change"] = f"{loss['simulated']:+.0f} %"
+    quoted["skb-loopback-short"] = f"{abs(loss['error_points']):.0f} points"
     rate = next(row for row in figures if row["figure"] == "requests after the two patches")
     quoted["skb-rate-error"] = f"{abs(rate['error_pct']):.0f} %"
     quoted["skb-gain-part"] = f"{100 * gain(neither, both) / REPORTED_GAIN:.0f} %"
+    in_words = next(row for row in figures if row["figure"] == "requests, both patches gain")["reported"]
+    quoted["skb-gain-part-words"] = f"{100 * gain(neither, both) / in_words:.0f} %"
     quoted["skb-visit-wait"] = f"{visit_wait_ns(neither):.0f} ns"
     return quoted
 

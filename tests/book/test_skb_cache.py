@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from book.figures import skb_cache
-from sim import scenarios
+from sim import reported, scenarios
 
 
 def answer(mpps: float, **others: float) -> SimpleNamespace:
@@ -83,3 +83,17 @@ def test_the_colleagues_program_forgets_a_packet_and_the_benchmark_cannot_tell(s
     assert "kfree_skb" in skb_cache.taking(wrong)
     right_row, wrong_row = skb_cache.unnoticed(both, wrong).rows
     assert right_row[1:] == wrong_row[1:]
+
+
+def test_sentences_hold_the_gain_against_both_forms_in_which_the_message_gives_it_and_count_the_loss_as_short():
+    run = answer(8.0, transfers_per_packet=28, alien_frees=1.5)
+    runs = {"neither": run, "both": answer(8.6, transfers_per_packet=17)}
+    rows = [
+        {"figure": "loopback, the receive cache changes a pair's rate", "simulated": -15.0, "error_points": 10.7},
+        {"figure": "requests after the two patches", "error_pct": -4.3},
+        {"figure": "requests, both patches gain", "reported": 10.0},
+    ]
+    said = skb_cache.words(runs, rows)
+    assert (said["skb-gain-part"], said["skb-gain-part-words"]) == ("60 %", "75 %")
+    assert said["skb-loopback-short"] == "11 points"
+    assert {row["figure"] for row in rows} <= {figure.figure for figure in reported.figures("tcp-rx-skb-cache")}
