@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course kit grade test-class clean
+.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course kit grade test-class hub test-hub clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -89,6 +89,12 @@ test-class: engine  ## a class of 40 graded by the real commands (STUDENTS=40)
 
 kit: setup  ## what students get: released notebooks and the simulation, packed (COURSE=course)
 	@$(RUN) -m book.course kit $(COURSE)
+
+hub: engine  ## a JupyterHub for the course on this server (HUB=_build/hub)
+	@$(RUN) -m book.course.hub $(HUB)
+
+test-hub: hub  ## a hub on loopback: a teacher, three students, the whole cycle
+	@$(RUN) -m pytest -m slow tests/book/course/test_hub.py
 
 clean:  ## all that make has made, .venv included
 	@echo "removing .venv, _build, lab and caches"

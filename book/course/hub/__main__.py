@@ -17,8 +17,9 @@ def main() -> None:
         "folder", type=Path, nargs="?", default=BUILD / "hub",
         help="where to; on a server a folder that students can read and not write (default: %(default)s, for a trial)",
     )
+    parser.add_argument("--no-proxy", action="store_true", help="only what users' servers need: for an image")
     options = parser.parse_args()
-    install.install(options.folder.resolve())
+    install.install(options.folder.resolve(), proxied=not options.no_proxy)
 
 
 if __name__ == "__main__":

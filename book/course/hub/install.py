@@ -29,18 +29,25 @@ TEACHERS_ONLY: Final = ("formgrader", "course_list")
 LAB_TEACHERS_ONLY: Final = ("@jupyter/nbgrader:formgrader", "@jupyter/nbgrader:course-list")
 
 
-def install(folder: Path) -> None:
+def install(folder: Path, proxied: bool = True) -> None:
     """Make or renew the folder of a hub.
+
+    Parameters
+    ----------
+    proxied
+        False: leave out the proxy, which a cluster brings itself.
 
     Raises
     ------
     Refusal
         if Node.js or its package manager is missing, or if a package cannot be had.
     """
-    require_node()
+    if proxied:
+        require_node()
     folder.mkdir(parents=True, exist_ok=True)
     environment(folder)
-    proxy(folder)
+    if proxied:
+        proxy(folder)
     share(folder)
     configure(folder)
     compiled(folder)
@@ -52,7 +59,7 @@ def require_node() -> None:
     """Refuse if there is no Node.js, or one that is too old for the proxy."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if not node or not npm:
-        raise Refusal(f"the hub's proxy needs Node.js {NODE} or newer with npm (Debian and Ubuntu: apt-get install npm)")
+        raise Refusal(f"the hub's proxy needs Node.js {NODE} or newer with npm (on Debian: apt-get install npm)")
     said = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
     found = re.match(r"v(\d+)", said)
     if found and int(found[1]) < NODE:

@@ -45,7 +45,9 @@ if SETTINGS["spawner"] == "systemd":
 def before_start(spawner):
     """Give a teacher's server the teacher's configuration, everybody else's the students'."""
     role = "teacher" if spawner.user.name in teachers else "student"
-    spawner.environment = {**spawner.environment, "JUPYTER_CONFIG_PATH": str(HERE / "etc" / role)}
+    spawner.environment = {
+        **spawner.environment, "RECEIVE_PATH_ROLE": role, "JUPYTER_CONFIG_PATH": str(HERE / "etc" / role),
+    }
     if role == "teacher" and SETTINGS["clone"]:
         spawner.environment["PYTHONPATH"] = SETTINGS["clone"]
 
