@@ -39,7 +39,7 @@ class OwnEarlyDemux(UdpV6EarlyDemux):
         Knob("bound_to", "any", "What an unconnected socket is bound to: any address, or this host's. One that is "
              "bound to the address stands in the table of address and port.", choices=("any", "address")),
     )
-    metrics = (
+    metrics = (  # type: ignore[assignment]  # mypy takes the base's for a tuple of that length
         *UdpV6EarlyDemux.metrics,
         Metric("wrong_socket_share", "%", ("stat:wrong_sockets",), ("stat:ip_packets",), 100.0,
                "packets that early demux gave another flow's socket"),

@@ -75,10 +75,10 @@ class Site:
         link = int(givens["link_gbps"])
         return cls(str(givens["processor"]), link, int(givens["flows"]), link * int(givens["target_pct"]) / 100, prices)
 
-    def knobs(self, chosen: Design) -> dict[str, int | str]:
+    def knobs(self, chosen: Design) -> dict[str, Any]:
         """Settings of the lab for a design at this site."""
-        own = {"processor": self.processor, "sockets": PACKAGES, "cores_per_socket": CORES, "threads_per_core": 1}
-        return {**own, "socket": "tcp_bulk", "link_gbps": self.link_gbps, "flows": self.flows, **chosen}
+        machine = {"processor": self.processor, "sockets": PACKAGES, "cores_per_socket": CORES, "threads_per_core": 1}
+        return {**machine, "socket": "tcp_bulk", "link_gbps": self.link_gbps, "flows": self.flows, **chosen}
 
     def run(self, chosen: Design, replications: int = 3) -> Result:
         """Run a design."""

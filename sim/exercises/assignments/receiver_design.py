@@ -13,7 +13,7 @@ CHANGES: Final = {
     "lists that send packets home": {"defer_per_cpu": 1}, "a pool of pages": {"page_recycling": 1},
 }
 _SITE: Final = (
-    "Your site: a {processor} with two packages of eight cores, a link of {link_gbps} Gbit/s, {flows} flows of bulk "
+    "Your site: a `{processor}` with two packages of eight cores, a link of {link_gbps} Gbit/s, {flows} flows of bulk "
     "TCP. The target is {target_pct} % of the link, as payload that programs get."
 )
 
