@@ -17,7 +17,7 @@ NINE = (17.82, 5.20, 5.15, 5.14, 5.12, 5.12, 5.10, 4.66, 4.45)
 
 @cache
 def run(key: int) -> Result:
-    return scenarios.load("tcp-5.17").run(defer_free=key, mtu=4168, replications=2)
+    return scenarios.load("tcp-5.17").run(defer_free=key, mtu=1500, replications=2)
 
 
 def test_the_share_of_work_that_stays_grows_with_the_rate_and_its_time_does_not() -> None:
@@ -38,7 +38,7 @@ def test_a_bill_adds_up_to_all_shares_and_to_the_time_that_the_cpu_has_for_a_pac
 
 def test_inlining_moves_a_name_and_nothing_else() -> None:
     wrong = reading.inlined(scenarios.load("tcp-5.17"), "put_page", "skb_release_data")
-    presented = wrong.run(defer_free=0, mtu=4168, replications=2)
+    presented = wrong.run(defer_free=0, mtu=1500, replications=2)
     before, after = run(0).profile("reader"), presented.profile("reader")
     assert presented.gbps == run(0).gbps
     assert "put_page" not in after
