@@ -83,15 +83,14 @@ _RUN = (
     Question(
         "padding-measurement",
         "Measure",
-        "Run your machine three ways, two replications of `until_ps=s.quick_ps` each, the first seed {seed}: as "
-        "before, with `dst_padding=1`, and with the patch (`drop_dst_early=1`) instead. Hand in the rate with the "
-        "padding, the rate with the patch, and which share of the patch's gain the padding brings.",
+        "Run your machine twice more, with the settings of `before` (`**machine`): once with `dst_padding=1`, and once "
+        "with the patch (`drop_dst_early=1`) instead. Hand in the rate with the padding, the rate with the patch, and "
+        "which share of the patch's gain the padding brings.",
         Parts({
             "padding_mpps": Number("Mpps", 0.1, 60), "patch_mpps": Number("Mpps", 0.1, 60),
             "share_pct": Number("%", -100, 300),
         }),
         "4 % of the rates, 10 points of the share; other seeds change less",
-        (Given("seed", 1, 5000),),
     ),
 )
 _WRITE = (
