@@ -51,6 +51,9 @@ def test_sentences_quote_the_runs_and_the_range_of_the_gain(runs):
     assert quoted["demux-off-mbps"] == "800"
     assert quoted["demux-gain-low"] == "2 %"
     assert quoted["demux-gain-high"] == "25 %"
+    saved = [float(quoted[name]) for name in ("demux-saved", "demux-saved-lookups", "demux-saved-rules")]
+    assert saved[0] == pytest.approx(saved[1] + saved[2], abs=0.03)
+    assert saved[1] > 10 * saved[2] > 0
 
 
 def test_forwarding_loses_with_either_form_and_a_phone_without_rules_with_the_posted_one(scenario):
