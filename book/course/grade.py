@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     say(f"{told['students']} hand-ins, {told['fresh']} run now in {seconds:.0f} s; mean of the checks' points: "
         f"{told['mean']:g}")
     if told["fresh"]:
-        say(f"one sandbox took {told['sandbox_s'] / told['fresh']:.1f} s on average")
+        each, cpu = told["sandbox_s"] / told["fresh"], told["cpu_s"] / told["fresh"]
+        say(f"one sandbox took {each:.1f} s on average, {cpu:.1f} s of CPU")
     say(f"grades: {written}; feedback: {course.root / 'feedback'}/STUDENT/{options.assignment}")
     for student, problem in result.problems:
         say(f"look at {student or 'the course'}: {problem}")

@@ -51,6 +51,7 @@ class Graded:
     fresh: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    cpu_seconds: dict[str, float] = field(default_factory=dict)
 
 
 def grade(
@@ -134,11 +135,11 @@ def _run_all(
         }
         for done, future in enumerate(as_completed(waiting), 1):
             student = waiting[future]
-            points, seconds, fresh, faults, keys[student] = future.result()
+            points, (seconds, cpu), fresh, faults, keys[student] = future.result()
             result.points[student] = points
             if fresh:
                 result.fresh.append(student)
-                result.seconds[student] = seconds
+                result.seconds[student], result.cpu_seconds[student] = seconds, cpu
             result.problems += [(student, fault) for fault in faults]
             progress(RUN, done, len(students))
     except BaseException:
@@ -152,8 +153,8 @@ def _run_all(
 
 def _one(
     course: Course, assignment: str, student: str, limits: Limits, again: bool
-) -> tuple[float, float, bool, list[str], str]:
-    """In a worker: one student's points, seconds, whether they are new, faults, and the key of the result."""
+) -> tuple[float, tuple[float, float], bool, list[str], str]:
+    """In a worker: one student's points, seconds and those of CPU, whether they are new, faults, the result's key."""
     path = course.prepared / student / assignment / f"{assignment}.ipynb"
     data = path.read_bytes()
     key = store.key(assignment, identity(student), store.key(data.decode()), student_side(), store.tree(CHECKS))
@@ -165,7 +166,7 @@ def _one(
     fresh = again or found.fresh
     if again and before:
         receipts.clear(course, "autograded", assignment, student)
-    return found.points, found.run.seconds, fresh, found.faults, key
+    return found.points, (found.run.seconds, found.run.cpu_seconds), fresh, found.faults, key
 
 
 def _worker() -> None:
@@ -203,5 +204,5 @@ def summary(result: Graded) -> dict[str, Any]:
     return {
         "students": len(points), "fresh": len(result.fresh),
         "mean": round(sum(points) / len(points), 2) if points else 0.0,
-        "sandbox_s": round(sum(result.seconds.values()), 1),
+        "sandbox_s": round(sum(result.seconds.values()), 1), "cpu_s": round(sum(result.cpu_seconds.values()), 1),
     }

@@ -161,6 +161,12 @@ class Kernel:
             "dropped": outputs.dropped, "signal": self.signal() if status == "dead" else 0,
         }
 
+    def used(self) -> float:
+        """Seconds of CPU of this process and of the kernel, which ends."""
+        self.manager.shutdown_kernel(now=True)
+        both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        return round(sum(each.ru_utime + each.ru_stime for each in both), 2)
+
     def signal(self) -> int:
         """The signal that ended the kernel; 0 if none did."""
         process = getattr(self.manager.provisioner, "process", None)
@@ -193,7 +199,7 @@ def main() -> None:
         if ended["status"] in ("dead", "stuck"):
             break
     else:
-        say(event="done")
+        say(event="done", cpu=kernel.used())
     # what still runs in here dies with this process, the first of its namespace
     sys.stdout.flush()
     os._exit(0)

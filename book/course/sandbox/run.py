@@ -44,6 +44,8 @@ class Run:
         A record for each cell that was to run.
     notes
         What concerns the whole notebook, for the student.
+    cpu_seconds
+        What the last kernel and its driver used, as the driver says.
     failed
         Why nothing could run at all, for the teacher; empty if something did.
     """
@@ -51,6 +53,7 @@ class Run:
     cells: list[CellRun] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     restarts: int = 0
     failed: str = ""
 
@@ -58,7 +61,7 @@ class Run:
         """As plain data."""
         return {
             "cells": [cell.to_json() for cell in self.cells], "notes": self.notes, "seconds": round(self.seconds, 2),
-            "restarts": self.restarts, "failed": self.failed,
+            "cpu_seconds": self.cpu_seconds, "restarts": self.restarts, "failed": self.failed,
         }
 
     @classmethod
@@ -92,6 +95,7 @@ def run_cells(
         attempt = Attempt(Jail(student, limits, compiled), todo, records, seconds)
         guilty = attempt.run()
         run.seconds = time.monotonic() - began
+        run.cpu_seconds = attempt.cpu
         if attempt.note:
             run.notes.append(attempt.note)
         if guilty is None:
@@ -119,6 +123,7 @@ class Attempt:
         self.current: int | None = None
         self.finished = False
         self.ready = False
+        self.cpu = 0.0
         self._deadline = 0.0
         self._why = ""
         self._signal = 0
@@ -194,6 +199,8 @@ class Attempt:
             return True
         elif event == "done":
             self.current = None
+            cpu = record.get("cpu")
+            self.cpu = float(cpu) if isinstance(cpu, int | float) and 0 <= cpu < 1e6 else 0.0
             return True
         return False
 
