@@ -11,6 +11,7 @@ import multiprocessing
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,7 +23,7 @@ from ...build.report import Refusal
 from ..sandbox import Limits, group
 from ..sandbox.jail import require
 from . import intake, receipts, restore, store, writing
-from .outcome import CHECKS, Outcome, compiled, outcome, student_side
+from .outcome import CHECKS, compiled, outcome, student_side
 from .place import Course, identity
 
 #: Called with a stage, how many are done, of how many.
@@ -124,7 +125,7 @@ def _run_all(
     course: Course, assignment: str, students: Sequence[str], jobs: int, limits: Limits, again: bool,
     result: Graded, progress: Progress,
 ) -> list[tuple[str, str]]:
-    """Run and judge; returns students with the key of their result."""
+    """Run and judge; returns students with the key of their result, without those that could not be graded."""
     compiled()  # once, before the workers ask for it
     keys: dict[str, str] = {}
     context = multiprocessing.get_context("spawn")
@@ -136,19 +137,22 @@ def _run_all(
         for done, future in enumerate(as_completed(waiting), 1):
             student = waiting[future]
             points, (seconds, cpu), fresh, faults, keys[student] = future.result()
-            result.points[student] = points
+            if keys[student]:
+                result.points[student] = points
             if fresh:
                 result.fresh.append(student)
                 result.seconds[student], result.cpu_seconds[student] = seconds, cpu
             result.problems += [(student, fault) for fault in faults]
             progress(RUN, done, len(students))
+    except BrokenProcessPool:
+        raise Refusal("a worker was ended from outside, perhaps for lack of memory; the same command goes on") from None
     except BaseException:
         for process in list(getattr(pool, "_processes", {}).values()):
             process.kill()  # a sandbox dies with the worker that started it
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return [(student, keys[student]) for student in students]
+    return [(student, keys[student]) for student in students if keys[student]]
 
 
 def _one(
@@ -159,14 +163,16 @@ def _one(
     data = path.read_bytes()
     key = store.key(assignment, identity(student), store.key(data.decode()), student_side(), store.tree(CHECKS))
     before = receipts.done(course, "autograded", assignment, student, key)
-    found: Outcome = outcome(
-        course, assignment, student, nbformat.reads(data.decode(), as_version=4), limits, again
-    )
+    try:
+        found = outcome(course, assignment, student, nbformat.reads(data.decode(), as_version=4), limits, again)
+    except Exception as error:  # a fault of ours with one hand-in is no reason to stop the class
+        return 0.0, (0.0, 0.0), False, [f"not graded: {type(error).__name__}: {error}"[:500]], ""
+    if found.run.failed:  # no zero is written down for what the grader could not do
+        return 0.0, (found.run.seconds, 0.0), True, [f"not graded: {found.run.failed}"], ""
     receipts.order(course, assignment, student, key, {"points": found.points, "limits": limits.to_json()})
-    fresh = again or found.fresh
     if again and before:
         receipts.clear(course, "autograded", assignment, student)
-    return found.points, (found.run.seconds, found.run.cpu_seconds), fresh, found.faults, key
+    return found.points, (found.run.seconds, found.run.cpu_seconds), again or found.fresh, found.faults, key
 
 
 def _worker() -> None:

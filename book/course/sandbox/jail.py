@@ -12,7 +12,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -106,8 +105,8 @@ class Jail:
         for place in ("/tmp", "/dev/shm", INSIDE):
             words += ["--perms", "1777", "--size", size, "--tmpfs", place]
         words += _parents([path for path in shown if path.is_relative_to("/tmp")])
-        for each in shown:
-            words += ["--ro-bind-try", str(each), str(each)]
+        for folder in shown:
+            words += ["--ro-bind-try", str(folder), str(folder)]
         if self.compiled is not None:
             words += ["--ro-bind", str(self.compiled), "/compiled"]
         words += ["--ro-bind", str(DRIVER), "/driver.py"]
@@ -132,13 +131,15 @@ class Jail:
             **{f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL")},
         }
 
-    def start(self, group: Group | None = None) -> subprocess.Popen[bytes]:
+    def start(self, group: Group | None = None, home: str = "") -> subprocess.Popen[bytes]:
         """Start it; the job goes to its standard input.
 
         Parameters
         ----------
         group
             It enters this before anything else, for limits on memory and processes together.
+        home
+            A folder for a student's files where there is no sandbox.
         """
         people = os.memfd_create("passwd")
         try:
@@ -149,14 +150,13 @@ class Jail:
                 words = [*group.entered_by(), *words]
             return subprocess.Popen(
                 words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                pass_fds=(people,), start_new_session=True, env=None if self.limits.sandbox else self.unprotected(),
+                pass_fds=(people,), start_new_session=True, env=None if self.limits.sandbox else self.unprotected(home),
             )
         finally:
             os.close(people)
 
-    def unprotected(self) -> dict[str, str]:
+    def unprotected(self, home: str) -> dict[str, str]:
         """The driver's environment where there is no sandbox."""
-        home = tempfile.mkdtemp(prefix="receive-path-")
         kept = {"HOME": home, "MPLCONFIGDIR": f"{home}/matplotlib", "NUMBA_CACHE_DIR": str(self.compiled or home)}
         return {**self.environment(), **kept}
 

@@ -8,10 +8,13 @@ the time that the whole notebook has.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
+import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -132,7 +135,8 @@ class Attempt:
     def run(self) -> int | None:
         """Run; returns the cell to leave out next time, None if there is no next time."""
         group = Group(str(self.jail.uid), self.limits)
-        process = self.jail.start(group)
+        home = "" if self.limits.sandbox else tempfile.mkdtemp(prefix="receive-path-")
+        process = self.jail.start(group, home)
         watch = None if group.holds_memory else Watch(process.pid, self.limits.memory_mb + 100)
         if watch:
             watch.start()
@@ -156,6 +160,8 @@ class Attempt:
                 watch.stop()
             memory = group.killed() or (watch.killed if watch else 0)
             group.remove()
+            if home:
+                shutil.rmtree(home, ignore_errors=True)
         return self._judge(memory, b"".join(errors))
 
     def _give(self, process: subprocess.Popen[bytes]) -> None:
@@ -267,7 +273,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _tail(process: subprocess.Popen[bytes]) -> bytes:
-    assert process.stderr is not None
+    assert isinstance(process.stderr, io.BufferedReader)
     kept = b""
     with contextlib.suppress(ValueError, OSError):
         while part := process.stderr.read1(65536):

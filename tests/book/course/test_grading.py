@@ -7,6 +7,7 @@ import fcntl
 import io
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,9 @@ LIMITS = Limits(cell_seconds=8)
 pytestmark = needs_sandbox
 
 
-@pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """Graded once for all workers of the test run; tests that change it restore it."""
+@pytest.fixture
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
+    """Graded once for all workers of the test run, and used by one test at a time."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent
@@ -44,7 +45,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Course:
             assert result.problems == []
             assert sorted(result.fresh) == sorted(SMALL.keys() - {"emmy"})
             (shared / "small.done").touch()
-    return Course.at(shared / "small")
+        yield Course.at(shared / "small")
 
 
 def test_every_student_gets_the_points_that_the_hand_in_is_worth(graded: Course) -> None:
@@ -97,6 +98,23 @@ def test_a_copy_that_was_torn_is_written_again_and_a_grade_by_hand_stays(graded:
     assert result.fresh == []
     assert classroom.scores(graded)["ada"] == {**before["ada"], essay: (*before["ada"][essay][:2], True)}
     assert "Right." in classroom.feedback(graded, "ada")
+
+
+@pytest.mark.slow
+def test_what_the_grader_cannot_run_is_told_and_nobody_gets_a_zero_for_it(
+    graded: Course,
+) -> None:
+    before = classroom.scores(graded)
+    simulate.hand_in(graded, ASSIGNMENT, "zoe", "perfect")
+    try:
+        # a limit that no kernel starts with stands for a computer on which none does
+        result = batch.grade(graded, ASSIGNMENT, students=["zoe"], limits=Limits(memory_mb=20))
+        assert [student for student, _ in result.problems] == ["zoe"]
+        assert "not graded: the sandbox did not start" in result.problems[0][1]
+        assert classroom.scores(graded) == before
+        assert not (graded.root / "feedback" / "zoe").exists()
+    finally:
+        shutil.rmtree(graded.submitted / "zoe")
 
 
 @pytest.mark.slow

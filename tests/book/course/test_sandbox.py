@@ -101,9 +101,9 @@ def nobody() -> list[str]:
 def test_a_teacher_without_rights_has_the_same_wall() -> None:
     inside = (
         "import os, subprocess\nprint(os.path.exists('/root/.bashrc'), os.getuid())",
+        "print(subprocess.run(['unshare', '-U', 'true'], stderr=subprocess.DEVNULL).returncode != 0)",
         "n = 0\ntry:\n    while n < 500:\n        if os.fork() == 0: __import__('time').sleep(9)\n        n += 1\n"
         "except OSError as error: print(n > 0, error.strerror)",
-        "print(subprocess.run(['unshare', '-U', 'true'], stderr=subprocess.DEVNULL).returncode != 0)",
     )
     outside = (
         "import json, sys\nfrom pathlib import Path\nfrom book.course.sandbox import Code, Limits, run_cells\n"
@@ -120,7 +120,7 @@ def test_a_teacher_without_rights_has_the_same_wall() -> None:
     assert done.returncode == 0, done.stderr
     ran = Run.from_json(json.loads(done.stdout))
     assert ran.failed == ""
-    assert [text(ran, k) for k in range(3)] == ["False 1000\n", "True Resource temporarily unavailable\n", "True\n"]
+    assert [text(ran, k) for k in range(3)] == ["False 1000\n", "True\n", "True Resource temporarily unavailable\n"]
 
 
 @needs_sandbox
@@ -129,6 +129,34 @@ def test_the_engine_that_does_not_load_is_the_graders_fault_and_nobodys_zero(tmp
     ran = run_cells([Code(0, "1")], "ada", QUICK, tmp_path / "empty")
     assert "the engine is not compiled" in ran.failed
     assert ran.cells[0].status == "not run"
+
+
+@needs_sandbox
+@pytest.mark.slow
+def test_where_no_group_can_be_made_the_largest_process_ends_when_all_have_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("book.course.sandbox.group.places", lambda: ())
+    ran = run(
+        "import subprocess, sys\n"
+        "waste = 'x = bytearray(b\"1\") * (600 << 20); import time; time.sleep(3)'\n"
+        "herd = [subprocess.Popen([sys.executable, '-c', waste]) for _ in range(4)]\n"
+        "ends = [one.wait() for one in herd]\nprint(-9 in ends, 0 in ends)",
+        limits=Limits(cell_seconds=20),
+    )
+    assert text(ran, 0) == "True True\n"
+
+
+@pytest.mark.slow
+def test_without_a_sandbox_where_that_was_said_limits_still_hold_and_nothing_is_left() -> None:
+    before = set(Path(tempfile.gettempdir()).glob("receive-path-*"))
+    ran = run(
+        "import os, subprocess\nsubprocess.Popen(['sleep', '976543'])\nprint(os.environ['RECEIVE_PATH_STUDENT'])",
+        "while True: pass", "1", limits=Limits(cell_seconds=3, sandbox=False),
+    )
+    assert [cell.status for cell in ran.cells] == ["ok", "timeout", "ok"]
+    assert text(ran, 0) == "ada\n"
+    assert set(Path(tempfile.gettempdir()).glob("receive-path-*")) == before
 
 
 def test_without_bubblewrap_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
