@@ -90,7 +90,7 @@ _RUN = (
             "padding_mpps": Number("Mpps", 0.1, 60), "patch_mpps": Number("Mpps", 0.1, 60),
             "share_pct": Number("%", -100, 300),
         }),
-        "4 % of the rates, 10 points of the share; other seeds change less",
+        "5 % of the rates, 12 points of the share; other seeds change less",
     ),
 )
 _WRITE = (
