@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Final
 
-from book.figures.effects import change, minus, spread
+from book.figures.effects import Change, change, minus, spread
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
+from sim.result import Estimate
 from sim.scenarios.tcp_5_17 import Tcp517
 
 PRICES_NS: Final = (0, 250, 1000)
+MB: Final = 1 << 20
+#: Reads shorter and longer than the window, which is half of the buffer.
+READS: Final[Mapping[str, Mapping[str, int]]] = {
+    "512 KB, window 1.5 MB": {}, "1 MB, window 1.5 MB": {"recv_size_bytes": MB},
+    "2 MB, window 1.5 MB": {"recv_size_bytes": 2 * MB}, "4 MB, window 1.5 MB": {"recv_size_bytes": 4 * MB},
+    "4 MB, window 8 MB": {"recv_size_bytes": 4 * MB, "rcvbuf": 16 * MB},
+}
 
 
 def moments() -> Picture:
@@ -56,3 +65,50 @@ def prices(seeds: int = 8) -> Table:
             ])
     columns = ["price of an ACK", "ACKs a second before", "after", "Gbit/s before", "change (95 %)"]
     return Table("Patch 19 and the price of an ACK", columns, rows)
+
+
+@cache
+def due(name: str, seeds: int = 8) -> dict[str, Change]:
+    """What patch 19 changes with the kernel's rules for ACKs, under one of `READS`: rate, ACKs, those of TCP input."""
+    scenario = Tcp517()
+    arms = [
+        scenario.run(replications=seeds, acks_due=1, ack_after_backlog=side, **READS[name]).replications
+        for side in (0, 1)
+    ]
+    units = {m.name: m.unit for m in scenario.metrics}
+    return {
+        metric: change(*([run.metrics[metric] for run in arm] for arm in arms), units[metric], 0.05)
+        for metric in ("gbps", "acks_per_s", "input_acks_per_s")
+    }
+
+
+def net() -> Table:
+    """Patch 19 with the kernel's rules for ACKs, by the length of reads."""
+    rows: list[Sequence[Cell]] = []
+    for name in READS:
+        found = due(name)
+        rows.append([
+            f"reads of {name}",
+            *(f"{arm.mean:,.0f}" for metric in ("acks_per_s", "input_acks_per_s") for arm in _arms(found[metric])),
+            f"{found['gbps'].before.mean:.1f}", minus(spread(found["gbps"].moved, 2, "+")),
+        ])
+    columns = [
+        "setting", "ACKs a second before", "after", "of TCP input before", "after", "Gbit/s before", "change (95 %)",
+    ]
+    return Table("Patch 19 with ACKs that are due", columns, rows)
+
+
+def _arms(found: Change) -> tuple[Estimate, Estimate]:
+    return found.before, found.after
+
+
+def words() -> dict[str, str]:
+    """Of the thread's setting: what TCP input sends before and after, and how far the rate moves."""
+    found = due(next(iter(READS)))
+    return {
+        "due-input-before": f"{found['input_acks_per_s'].before.mean:,.0f}",
+        "due-input-after": f"{found['input_acks_per_s'].after.mean:,.0f}",
+        "due-acks-before": f"{found['acks_per_s'].before.mean:,.0f}",
+        "due-acks-after": f"{found['acks_per_s'].after.mean:,.0f}",
+        "due-gbps-moved": minus(spread(found["gbps"].moved, 2, "+")),
+    }

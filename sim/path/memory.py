@@ -52,6 +52,11 @@ class Memory:
         """Write: N bytes were consumed. Uses M."""
         p, table = self.host.program, self.socket.table
         kept = p.fresh("sk_mem_uncharge")
+        if self.socket.acks_due is not None:
+            with p.where(self.socket.acks_due, "the buffer's bytes"):
+                p.set(M, 0)
+                p.alu(M, M, "-", N)
+                p.add(table, "queued", M, FLOW)
         p.atomic(self.socket.struct, "sk_rmem_alloc", FLOW)
         p.write(self.socket.struct, "sk_forward_alloc", FLOW)
         p.add(table, "forward_alloc", N, FLOW)

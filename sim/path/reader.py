@@ -7,7 +7,6 @@ the backlog, they are processed at once; when there is nothing at all and enough
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from ..expression import Number, Value
 from .host import Host
@@ -24,10 +23,9 @@ SPREAD_STEPS = 128
 
 @dataclass(frozen=True)
 class ReaderKeys:
-    """Switches of the reader's path, 0 or 1: patches 3, 11, 14, 15, 16, 18 and 19 of the 5.17 series, and two habits
+    """Switches of the reader's path, 0 or 1: patches 11, 14, 15, 16, 18 and 19 of the 5.17 series, and two habits
     of the program: it asks ``poll()`` before each read, and it reads without blocking."""
 
-    send_check_hot_addr: Value
     flush_backlog: Value
     poll_urg_first: Value
     urg_unlikely: Value
@@ -38,12 +36,6 @@ class ReaderKeys:
     nonblocking: Value
 
 
-class Acknowledged(Protocol):
-    """The other end of the flows (`sim.path.sender.BulkSender`, `sim.path.windows.BulkSenders`)."""
-
-    def acknowledge(self) -> None: ...
-
-
 class Reader:
     """Writes the threads ``recvmsg``, one a flow, with buffers of `recv_size_bytes` and a low mark of `rcvlowat`.
 
@@ -51,11 +43,11 @@ class Reader:
     """
 
     def __init__(
-        self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, sender: Acknowledged, keys: ReaderKeys, *,
+        self, host: Host, skbs: Skbs, socket: Socket, memory: Memory, keys: ReaderKeys, *,
         cpu: Value, recv_size_bytes: Value, rcvlowat: Value, cpus: Number = 1, threads: Number | None = None,
     ) -> None:
         self.host, self.skbs, self.socket, self.memory = host, skbs, socket, memory
-        self.sender, self.keys, self.rcvlowat = sender, keys, rcvlowat
+        self.keys, self.rcvlowat = keys, rcvlowat
         p = host.program
         with p.symbol("entry_SYSCALL_64"):
             p.label("recvmsg")
@@ -73,7 +65,6 @@ class Reader:
         self._receive()
         self._nothing()
         self._done()
-        self._cleanup_rbuf()
         count = socket.flow.count if threads is None else threads
         host.spec.spawn_threads("reader", "recvmsg", count, base=cpu, mod=cpus)
 
@@ -200,29 +191,3 @@ class Reader:
             p.call("release_sock")
             p.call("sk_defer_free_flush")
             p.jump("recvmsg.call")
-
-    def _cleanup_rbuf(self) -> None:
-        """Send an ACK that opens the window by what was copied since the last one.
-
-        Its checksum needs the own address: from the copy in the hot part of the socket, or from the cold one (patch 3).
-        """
-        p, socket = self.host.program, self.socket
-        hot = self.keys.send_check_hot_addr
-        with p.symbol("tcp_cleanup_rbuf"):
-            p.label("tcp_cleanup_rbuf")
-            p.load(N, socket.table, "unacked", FLOW)
-            p.branch(N, "==", 0, "tcp_cleanup_rbuf.none")
-            p.store(socket.table, "unacked", 0, FLOW)
-        with p.symbol("__tcp_transmit_skb"):
-            p.read(socket.tcp, "rcv_nxt", FLOW)
-            p.work(self.host.cost("tcp_ack_ps"))
-            p.count("acks")
-        with p.symbol("tcp_v6_send_check"):
-            with p.where(hot, "send_check_hot_addr"):
-                p.read(socket.struct, "skc_v6_rcv_saddr", FLOW)
-            with p.where(1 - hot, "address in ipv6_pinfo"):
-                p.read(socket.pinet6, "saddr", FLOW)
-        with p.symbol("__tcp_transmit_skb"):
-            self.sender.acknowledge()
-            p.label("tcp_cleanup_rbuf.none")
-            p.ret()

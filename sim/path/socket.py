@@ -15,18 +15,22 @@ from .skbs import Skbs
 
 FIELDS = (
     "skc_portpair", "sk_refcnt", "sk_rx_dst", "sk_rx_dst_ifindex", "sk_lock.slock", "sk_receive_queue",
-    "sk_backlog.tail",
+    "sk_backlog.len", "sk_backlog.tail",
     "sk_rmem_alloc", "defer_list", "sk_forward_alloc", "sk_rcvbuf", "sk_sndbuf", "skc_v6_rcv_saddr",
     "sk_rcvtimeo", "sk_uid", "sk_err", "sk_shutdown", "sk_data_ready", "sk_backlog_rcv",
 )
+MOST = 1 << 40  # bytes of an account
 LAYOUT_KEYS = ("defer_free", "drop_forced_caps", "drop_nocaps", "fill_sock_hole", "demux_fields_close")
 
 
 class Socket:
-    """The sockets of a host, one for each flow, and the subroutines to own and to release one (in FLOW)."""
+    """The sockets of a host, one for each flow, and the subroutines to own and to release one (in FLOW).
 
-    def __init__(self, host: Host, skbs: Skbs, flows: Number | Domain) -> None:
-        self.host = host
+    `acks_due` is the switch of the kernel's rules for ACKs (see `sim.path.acks`); only with it is a window accounted.
+    """
+
+    def __init__(self, host: Host, skbs: Skbs, flows: Number | Domain, acks_due: Value | None = None) -> None:
+        self.host, self.acks_due = host, acks_due
         spec = host.spec
         self.flow = flows if isinstance(flows, Domain) else spec.domain("flow", flows)
         self.reader = spec.domain("thread", self.flow.count)
@@ -35,9 +39,10 @@ class Socket:
         self.pinet6 = spec.struct("ipv6_pinfo", self.flow, {"saddr": 0}, 1)
         self.slock = spec.spinlocks("sk_lock.slock", self.struct, "sk_lock.slock")
         self.table = spec.table(
-            "sock", self.flow, owned=Integer(0, 1), waiting=Integer(0, 1), unacked=Integer(0, 1 << 40),
+            "sock", self.flow, owned=Integer(0, 1), waiting=Integer(0, 1), unacked=Integer(0, MOST),
             reader=Reference(self.reader, none=False), queue_tail=Reference(skbs.skb),
-            backlog_tail=Reference(skbs.skb), forward_alloc=Integer(-(1 << 40), 1 << 40),
+            backlog_tail=Reference(skbs.skb), forward_alloc=Integer(-MOST, MOST), queued=Integer(0, MOST),
+            backlog_len=Integer(0, MOST), room=Integer(0, MOST), rcv_wnd=Integer(0, MOST),
         )
         self.receive_queue = spec.queue("sk_receive_queue", self.flow, skbs.skb)
         self.backlog = spec.queue("sk_backlog", self.flow, skbs.skb)
@@ -102,4 +107,8 @@ class Socket:
             host.lock(self.slock, FLOW)
             p.jump("__release_sock")
             p.label("__release_sock.empty")
+            if self.acks_due is not None:
+                with p.where(self.acks_due, "the backlog's bytes"):
+                    p.write(self.struct, "sk_backlog.len", FLOW)
+                    p.store(self.table, "backlog_len", 0, FLOW)
             p.ret()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..expression import Value
 from .host import Host
 from .memory import Memory
-from .registers import ASIDE, FLOW, OTHER, SKB, K, N
+from .registers import ASIDE, FLOW, OTHER, SKB, K, M, N
 from .rx_cache import RxCache
 from .skbs import Skbs
 from .socket import Socket
@@ -99,6 +99,11 @@ class Tcp:
             p.count("owned")
             with p.where(1 - self.limit_late, "limits read first"):
                 self._read_limits()
+            if socket.acks_due is not None:
+                with p.where(socket.acks_due, "the backlog's bytes"):
+                    p.write(socket.struct, "sk_backlog.len", FLOW)
+                    p.load(N, self.skbs.table, "bytes", SKB)
+                    p.add(socket.table, "backlog_len", N, FLOW)
             p.load(ASIDE, socket.table, "backlog_tail", FLOW)
             p.call("skb_try_coalesce")
             p.branch(N, "!=", 0, "tcp_add_backlog.out")
@@ -126,13 +131,17 @@ class Tcp:
             p.work(host.cost("tcp_queue_ps"))
             p.load(ASIDE, socket.table, "queue_tail", FLOW)
             p.load(N, self.skbs.table, "bytes", SKB)
+            self._account_window()
             self.memory.charge()
             p.call("skb_try_coalesce")
-            p.branch(N, "!=", 0, "tcp_data_ready")
+            p.branch(N, "!=", 0, "tcp_queue_rcv.out")
             p.store(socket.table, "queue_tail", SKB, FLOW)
             p.push(socket.receive_queue, SKB, FLOW)
+            p.label("tcp_queue_rcv.out")
+            if socket.acks_due is not None:
+                with p.where(socket.acks_due, "ACKs when they are due"):
+                    p.call("tcp_ack_snd_check")
         with p.symbol("sock_def_readable"):
-            p.label("tcp_data_ready")
             p.read(socket.struct, "sk_data_ready", FLOW)
             p.load(N, socket.table, "waiting", FLOW)
             p.branch(N, "==", 0, "tcp_v6_do_rcv.out")
@@ -143,6 +152,16 @@ class Tcp:
             p.count("wakeups")
             p.label("tcp_v6_do_rcv.out")
             p.ret()
+
+    def _account_window(self) -> None:
+        """N bytes take so much of the window that was announced, and of the buffer. Uses M."""
+        p, socket = self.host.program, self.socket
+        if socket.acks_due is not None:
+            with p.where(socket.acks_due, "the window's bytes"):
+                p.set(M, 0)
+                p.alu(M, M, "-", N)
+                p.add(socket.table, "room", M, FLOW)
+                p.add(socket.table, "queued", N, FLOW)
 
     def _try_coalesce(self) -> None:
         """Merge SKB into the packet in ASIDE (-1: none) if one sk_buff holds the fragments of both; N tells."""

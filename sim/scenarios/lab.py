@@ -15,6 +15,7 @@ from ..engine.tables import QUEUED
 from ..expression import Value
 from ..machine import Machine
 from ..path import costs
+from ..path.acks import Acks
 from ..path.capture import RingReaders
 from ..path.datagrams import DatagramReaders
 from ..path.defer import Defer
@@ -198,11 +199,12 @@ class Lab(Scenario):
         TcpOwnerRules(host, socket, knob("uid_rules"), knob("tcp_early_demux"))
         socket.write_ownership(knob("direct_backlog_call"))
         Reader(
-            host, skbs, socket, memory, senders,
+            host, skbs, socket, memory,
             ReaderKeys(**{f.name: knob(f.name) for f in fields(ReaderKeys)}),
             cpu=reader_cpu, recv_size_bytes=knob("recv_size_bytes"), rcvlowat=knob("rcvlowat"), cpus=readers,
             threads=tcp_on * flows.count,
         )
+        Acks(host, socket, senders, hot_address=knob("send_check_hot_addr"))
         Neighbours(host, memory, on="neighbours", charger_cpu=cpus - 2, opener_cpu=cpus - 1)
 
         udp = UdpSockets(

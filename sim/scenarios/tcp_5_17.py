@@ -12,6 +12,7 @@ from dataclasses import fields
 from .. import fitted, machine
 from ..knob import Knob
 from ..machine import Machine
+from ..path.acks import Acks
 from ..path.defer import Defer
 from ..path.host import Host
 from ..path.memory import Memory, Neighbours
@@ -108,6 +109,8 @@ class Tcp517(Scenario):
              20, 400, 1, "ns"),
         Knob("rcvlowat", 1, "SO_RCVLOWAT: a read returns early only when it has so many bytes.", 1, 1048576, 1, "bytes",
              kernel="default 1"),
+        Knob("acks_due", 0, "ACKs by the kernel's rules, TCP's input sends some too. Off, the reader alone sends one, "
+             "whenever something was copied: so the constants were fitted."),
         Knob("nonblocking", 0, "The program reads without blocking and waits in epoll.",
              shows_with=(("rcvlowat", 262144), ("link_gbps", 40))),
         Knob("poll", 0, "The program asks poll() before each read."),
@@ -124,6 +127,7 @@ class Tcp517(Scenario):
         Metric("gro_segments", "segments", ("stat:gro_segments",), ("stat:gro_packets",), doc="segments a GRO packet"),
         Metric("interrupts_per_s", "1/s", ("stat:interrupts",), scale=1e12),
         Metric("acks_per_s", "1/s", ("stat:acks",), scale=1e12),
+        Metric("input_acks_per_s", "1/s", ("stat:input_acks",), scale=1e12, doc="of these, sent by TCP's input"),
         Metric("owned_share", "%", ("stat:owned",), ("stat:owned", "stat:direct"), 100.0,
                "GRO packets that met a socket owned by the reader and went to the backlog"),
         Metric("freed_by_softirq", "%", ("stat:freed_by_softirq",), ("stat:freed_by_softirq", "stat:freed_by_reader"),
@@ -169,7 +173,7 @@ class Tcp517(Scenario):
             split_ps=mtu.above(LINEAR_MTU) * host.cost("split_buffer_ps"), frame_bytes=payload,
             coalesce_ps=host.knob("coalesce_us") * 1_000_000,
         )
-        socket = Socket(host, skbs, 1)
+        socket = Socket(host, skbs, 1, acks_due=host.knob("acks_due"))
         Defer(host, skbs, socket, defer_free="defer_free", defer_per_cpu="defer_per_cpu", kick=nic.poll)
         nic.write_poll("skb_defer_free_flush")
         rfs, mask = host.knob("rfs"), host.knob("rps_cpus")
@@ -185,8 +189,12 @@ class Tcp517(Scenario):
             round_trip_ps=ROUND_TRIP_PS,
         )
         Reader(
-            host, skbs, socket, memory, sender, ReaderKeys(**{f.name: host.knob(f.name) for f in fields(ReaderKeys)}),
+            host, skbs, socket, memory, ReaderKeys(**{f.name: host.knob(f.name) for f in fields(ReaderKeys)}),
             cpu=reader_cpu, recv_size_bytes=host.knob("recv_size_bytes"), rcvlowat=host.knob("rcvlowat"),
+        )
+        Acks(
+            host, socket, sender, hot_address=host.knob("send_check_hot_addr"), window_bytes=window,
+            mss_bytes=payload, rcvlowat=host.knob("rcvlowat"),
         )
         Neighbours(host, memory, on="neighbours", charger_cpu=2, opener_cpu=3)
         return (

@@ -8,7 +8,9 @@ from itertools import pairwise
 import pytest
 
 from sim import scenarios
+from sim.engine import tables as T
 from sim.engine.native import NativeEngine
+from sim.reference import ReferenceEngine
 from sim.scenarios.scenario import Scenario
 from sim.trace import Window, record
 
@@ -53,3 +55,57 @@ def test_a_packet_holds_a_reference_from_look_up_to_queue(tcp_early_demux: int) 
     put = program.address("tcp_v6_rcv.put")
     assert len(visits) > 10
     assert all((first == put) != (then == put) for first, then in pairwise(visits))  # taken, dropped, taken, ...
+
+
+def acks(**knobs: int) -> tuple[float, float, float]:
+    """ACKs a second, those of TCP's input, and the rate in Gbit/s, with the kernel's rules."""
+    found = scenarios.load("tcp-5.17").run(replications=2, acks_due=1, **knobs).metrics
+    return found["acks_per_s"].mean, found["input_acks_per_s"].mean, found["gbps"].mean
+
+
+def test_when_the_reader_falls_silent_the_input_of_tcp_speaks() -> None:
+    every, by_input, rate = acks(ack_after_backlog=0)
+    fewer, more, same = acks(ack_after_backlog=1)
+    assert fewer < 0.7 * every
+    assert more > 2 * by_input
+    assert same == pytest.approx(rate, rel=0.01)
+
+
+@pytest.mark.parametrize("mss", [1, 129])
+def test_no_ack_is_sent_for_less_than_two_segments(mss: int) -> None:
+    found = scenarios.load("tcp-5.17").run(replications=1, acks_due=1, gro_max_segs=mss)
+    assert 0 < found.metrics["acks_per_s"].mean < found.mpps * 1e6 / 2
+
+
+def test_a_read_longer_than_the_window_stops_the_sender_unless_an_ack_comes_before_the_backlog() -> None:
+    long = {"recv_size_bytes": 4 << 20}
+    _, _, rate = acks(ack_after_backlog=0, **long)
+    _, by_input, stopped = acks(ack_after_backlog=1, **long)
+    _, again, free = acks(ack_after_backlog=1, rcvbuf=16 << 20, **long)
+    assert by_input == 0
+    assert stopped < 0.9 * rate
+    assert again > 0
+    assert free == pytest.approx(rate, rel=0.01)
+
+
+def test_the_window_is_used_up_and_never_exceeded() -> None:
+    scenario = scenarios.load("tcp-5.17")
+    engine = NativeEngine()
+    arena = engine.build(scenario.image(trace_rows=0, acks_due=1))
+    sender = next(table for table in scenario.spec.tables if table.name == "sender")
+    flight = int(arena[arena[T.H_AT_SET] + sender.number]) + sender.column("flight")
+    window = int(scenario.settings()["rcvbuf"]) // 2
+    flights = []
+    for time_us in range(100, 400, 10):
+        engine.run_until(arena, time_us * US)
+        flights.append(int(arena[flight]))
+    assert max(flights) <= window
+    assert max(flights) > window - (1 << 17)
+
+
+def test_the_reference_agrees_on_acks_that_are_due() -> None:
+    image = scenarios.load("tcp-5.17").image(seed=1, acks_due=1, gro_max_segs=8)
+    native, reference = NativeEngine(), ReferenceEngine()
+    arena, machine = native.build(image), reference.build(image)
+    assert native.run_until(arena, 150 * US) == reference.run_until(machine, 150 * US) == T.REACHED
+    assert (reference.read(machine) == arena).all()
