@@ -59,8 +59,9 @@ class Finding(NamedTuple):
 
 
 def pages(root: Path = ROOT) -> list[Path]:
-    """All that is spelt: the book's pages, and the words at the root of the clone."""
-    return sorted([*root.glob("*.md"), *(root / "book").glob("*.md"), *(root / "chapters").rglob("*.md")])
+    """All that is spelt: the book's pages, its assignments, and the words at the root of the clone."""
+    written = [*(root / "book").glob("*.md"), *(root / "book" / "course" / "source").rglob("*.md")]
+    return sorted([*root.glob("*.md"), *written, *(root / "chapters").rglob("*.md")])
 
 
 @cache

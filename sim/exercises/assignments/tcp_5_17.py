@@ -21,10 +21,10 @@ _PENCIL = (
     Question(
         "fragment-cost",
         "What a fragment costs",
-        "Before the patch one flow runs at {small_mbps:,} Mbit/s with {payload_bytes:,} bytes of payload in a segment, "
-        "and at {large_mbps:,} Mbit/s with 4,096, of which GRO merges 15. Every segment is one fragment. The reader is "
-        "the limit both times; it spends a time for each fragment and {copy_fs:,} fs for each byte, and nothing else. "
-        "What does a fragment cost, by the difference of the two?",
+        "Before the patch one flow runs at {small_mbps:,} Mbit/s with {payload_bytes:,} bytes of payload in a "
+        "segment, and at {large_mbps:,} Mbit/s with 4,096, of which GRO merges 15. Every segment is one fragment. The "
+        "reader is the limit both times; it spends a time for each fragment and {copy_fs:,} femtoseconds for each "
+        "byte, and nothing else. What does a fragment cost, by the difference of the two?",
         Number("ns", 1, 1000),
         "1 %",
         (Given("copy_fs", 52_000, 78_000, 100),),

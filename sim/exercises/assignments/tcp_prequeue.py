@@ -25,7 +25,7 @@ _PENCIL = (
     Question(
         "waiting",
         "Who stands in line",
-        "All 48 hardware threads together are {busy_permille} permille busy at that rate. The work for a packet, "
+        "All 48 hardware threads together are {busy_permille} per mille busy at that rate. The work for a packet, "
         "without any waiting, is {work_ns:,} ns of CPU time. (a) How much CPU time goes into a packet? (b) How long "
         "does a packet wait at each visit, if it waits nowhere else? (c) How many hardware threads stand in line at a "
         "moment?",
