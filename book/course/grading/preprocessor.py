@@ -29,7 +29,7 @@ class TakeOutcome(NbGraderPreprocessor):
         place = resources["nbgrader"]
         course = Course(Path(self.root))
         order = receipts.read(course, "ordered", place["assignment"], place["student"]) or {}
-        limits = Limits(**order.get("limits", {}))  # those that it ran with, if it ran
+        limits = Limits.from_json(order.get("limits", {}))  # those that it ran with, if it ran
         found = outcome(course, place["assignment"], place["student"], nb, limits)
         fill(nb, found)
         return nb, resources

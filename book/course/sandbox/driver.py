@@ -119,13 +119,13 @@ class Kernel:
         self.client.start_channels()
         self.client.wait_for_ready(timeout=limits["start_seconds"])
 
-    def run(self, source: str, seconds: float) -> dict[str, Any]:
+    def run(self, source: str, seconds: float, cpu_seconds: float) -> dict[str, Any]:
         """Run a cell; says how it ended: ok, error, timeout, dead or stuck (an interrupt did not stop it)."""
         from queue import Empty
 
         outputs = Outputs(self.limits["output_kb"] * 1000)
         asked = self.client.execute(source, store_history=False, allow_stdin=False, stop_on_error=False)
-        began = time.monotonic()
+        began, cpu = time.monotonic(), self.cpu()
         deadline, status, reply, idle, replied = began + seconds, "", "", False, 0.0
         while True:
             try:
@@ -150,10 +150,10 @@ class Kernel:
             if not self.manager.is_alive():
                 status = "dead"
                 break
-            if now > deadline:
-                if status:
-                    status = "stuck"
-                    break
+            if status and now > deadline:
+                status = "stuck"
+                break
+            if not status and (now > deadline or self.cpu() > cpu + cpu_seconds):
                 status, deadline = "timeout", now + self.limits["grace_seconds"]
                 self.manager.interrupt_kernel()
         return {
@@ -166,6 +166,14 @@ class Kernel:
         self.manager.shutdown_kernel(now=True)
         both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         return round(sum(each.ru_utime + each.ru_stime for each in both), 2)
+
+    def cpu(self) -> float:
+        """Seconds of CPU that the kernel has had; 0 when it has ended."""
+        try:
+            fields = Path(f"/proc/{self.manager.provisioner.pid}/stat").read_text().rpartition(")")[2].split()
+        except (OSError, AttributeError):
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def signal(self) -> int:
         """The signal that ended the kernel; 0 if none did."""
@@ -183,7 +191,7 @@ def main() -> None:
     os.chdir(work)
     link("/compiled", os.environ["NUMBA_CACHE_DIR"])
     kernel = Kernel(job["limits"])
-    tried = kernel.run(PROBE, job["limits"]["start_seconds"])
+    tried = kernel.run(PROBE, job["limits"]["start_seconds"], job["limits"]["start_seconds"])
     if tried["status"] != "ok":
         raise SystemExit(f"sim does not work in the sandbox: {[o.get('evalue', '') for o in tried['outputs']]}")
     say(event="ready")
@@ -194,7 +202,8 @@ def main() -> None:
             say(event="late", cell=cell["index"])
             break
         say(event="begin", cell=cell["index"])
-        ended = kernel.run(cell["source"], min(job["limits"]["cell_seconds"], left))
+        seconds = min(job["limits"]["clock_seconds"], left)
+        ended = kernel.run(cell["source"], seconds, job["limits"]["cell_seconds"])
         say(event="end", cell=cell["index"], **ended)
         if ended["status"] in ("dead", "stuck"):
             break

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
+
+#: A cell that sleeps, or that gets little of a busy computer, may last this many times its seconds of CPU.
+PATIENCE: Final = 3
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,8 @@ class Limits:
     Attributes
     ----------
     cell_seconds
-        A cell is interrupted after this long. Graded cells of the course take less than 5 s on a slow machine.
+        A cell is interrupted after this long on a CPU, or after `PATIENCE` times as long by the clock, so that a busy
+        computer takes no points away. Graded cells of the course take less than 5 s on a slow machine.
     total_seconds
         The whole notebook, restarts included.
     grace_seconds
@@ -47,6 +51,16 @@ class Limits:
     restarts: int = 3
     sandbox: bool = True
 
+    @property
+    def clock_seconds(self) -> float:
+        """How long a cell may last by the clock."""
+        return self.cell_seconds * PATIENCE
+
     def to_json(self) -> dict[str, Any]:
         """As plain data, for the driver and for a store's key."""
-        return asdict(self)
+        return {**asdict(self), "clock_seconds": self.clock_seconds}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Limits:
+        """From plain data that `to_json` made."""
+        return cls(**{name: value for name, value in data.items() if name != "clock_seconds"})

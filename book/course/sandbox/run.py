@@ -192,7 +192,7 @@ class Attempt:
             self.ready, self._deadline = True, self._until
         elif event == "begin" and cell is not None:
             self.current = cell.index
-            self._deadline = time.monotonic() + self.limits.cell_seconds + self.limits.grace_seconds + 10
+            self._deadline = time.monotonic() + self.limits.clock_seconds + self.limits.grace_seconds + 10
         elif event == "end" and cell is not None and cell.index == self.current and record.get("status") in ENDS:
             self._deadline = self._until
             self._end_cell(cell, record)
@@ -220,7 +220,10 @@ class Attempt:
         if isinstance(dropped, int) and 0 < dropped < 1 << 60:
             cell.note = f"This cell put out more than is kept: {dropped:,} characters of it were left out."
         if status == "timeout":
-            cell.note = f"This cell was stopped: it ran longer than {self.limits.cell_seconds:g} s."
+            cell.note = (
+                f"This cell was stopped: it ran longer than {self.limits.cell_seconds:g} s on the CPU, or than "
+                f"{self.limits.clock_seconds:g} s by the clock."
+            )
         if status in ("dead", "stuck"):
             cell.status = "killed"
             self._why = self._why or ("" if status == "dead" else "it did not stop when its time was over")
