@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "kit": ("book.course.kit", "pack what students get"),
     "grade": ("book.course.grade", "run, judge and write down what was handed in"),
     "export": ("book.course.export", "write grades for a learning management system"),
+    "forget": ("book.course.forget", "delete what a course directory knows of a student"),
     "simulate": ("book.course.simulate", "hand in for a class that does not exist"),
 }
 
