@@ -1,0 +1,110 @@
+"""Common wrong answers, worked out on the machines of the book: what is typed, and what it gives away.
+
+Each slip is computed as a student computes it, beside what the question asks for; none is an answer to a graded
+question, whose machines are other ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from sim import scenarios
+from sim.result import Result
+
+from .table import Table
+
+HEADERS: Final = 72  # IPv6 and TCP with timestamps, as `sim.scenarios.tcp_5_17` counts them
+MTU: Final = 1500
+GRO_LIMIT: Final = 65_536
+
+
+class Slip(NamedTuple):
+    """A wrong way: the question, what is typed for it, what is right, and what the teacher learns."""
+
+    question: str
+    way: str
+    wrong: str
+    right: str
+    reveals: str
+
+
+def _run(defer_free: int) -> Result:
+    scenario = scenarios.load("tcp-5.17")
+    return scenario.run(defer_free=defer_free, mtu=MTU, replications=2, until_ps=scenario.quick_ps)
+
+
+def headers() -> Slip:
+    """GRO's limit divided by whole packets."""
+    payload = MTU - HEADERS
+    return Slip(
+        "How many segments does GRO merge?", "the limit over the packet's size",
+        f"{(GRO_LIMIT - 1) // MTU}", f"{(GRO_LIMIT - 1 - HEADERS) // payload}",
+        "headers are counted once for each segment: the picture of a merged packet is missing",
+    )
+
+
+def share(before: Result, after: Result) -> Slip:
+    """The gain read off the share of the removed work, as if nothing else could bind."""
+    profile = before.profile("reader")
+    freed = sum(profile.get(name, 0.0) for name in ("put_page", "free_unref_page", "__kfree_skb", "free_pcppages_bulk"))
+    foretold = 100 * (1 / (1 - freed / 100) - 1)
+    gained = 100 * (after.gbps / before.gbps - 1)
+    return Slip(
+        "How much does moving the free gain?", "Amdahl's law on the free's share of the reader",
+        f"+{foretold:.0f} %", f"+{gained:.0f} %",
+        "work is taken for gone when it has moved: where it arrives, and which CPU is full then, was not asked",
+    )
+
+
+def profiled(before: Result) -> Slip:
+    """Per cent of a profile taken for nanoseconds."""
+    profile = before.profile("reader")
+    merged = before.metrics["gro_segments"].mean
+    busy_ns = before.cpu["reader"] / 100 * merged / before.mpps * 1000
+    return Slip(
+        "What does put_page cost for a merged packet?", "the profile's per cent, written as ns",
+        f"{profile['put_page']:.0f} ns", f"{profile['put_page'] / 100 * busy_ns:.0f} ns",
+        "a profile is read as times: how long a packet takes has to come from the rate",
+    )
+
+
+def visits() -> Slip:
+    """A line's traffic counted by its writes."""
+    packets_per_ms = 1000
+    return Slip(
+        "A thousand packets a millisecond, two writes and two reads of one line each: how long between visits?",
+        "only the writes are counted", f"{1e6 / packets_per_ms / 2:.0f} ns", f"{1e6 / packets_per_ms / 4:.0f} ns",
+        "reads of a line that others write are thought to be free",
+    )
+
+
+def slower() -> Slip:
+    """A mean of rates where times add."""
+    fast, slow = 4.0, 1.0
+    return Slip(
+        "Half of the packets go at 4 Mpps and half at 1 Mpps through one CPU: at what rate together?",
+        "the mean of the rates", f"{(fast + slow) / 2:.1f} Mpps", f"{2 / (1 / fast + 1 / slow):.1f} Mpps",
+        "rates are added up where times add up",
+    )
+
+
+def padding() -> Slip:
+    """Offsets as sums of sizes."""
+    return Slip(
+        "A char, then a u64: at what offset is the u64?", "the sum of the sizes before it", "1", "8",
+        "alignment is not known; every later member and its line come out wrong",
+    )
+
+
+def slips() -> Table:
+    """All of them."""
+    before, after = _run(0), _run(1)
+    made: list[Callable[[], Slip]] = [
+        headers, lambda: share(before, after), lambda: profiled(before), visits, slower, padding,
+    ]
+    rows = [list(each()) for each in made]
+    return Table(
+        "Six slips, worked out",
+        ["asked", "the wrong way", "gives", "right", "what it reveals"], rows,
+    )
