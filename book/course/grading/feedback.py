@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
+from .. import sources
+
 TAGS: Final = frozenset({
     "a", "abbr", "b", "blockquote", "br", "code", "dd", "del", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5",
     "h6", "hr", "i", "img", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th",
@@ -19,6 +22,7 @@ TAGS: Final = frozenset({
 #: What a browser, or a Markdown renderer before it, takes for the beginning of a tag, an entity or a script's address.
 _TAG: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _ENTITY: Final = re.compile(r"&(?=#|colon|tab|newline)", re.I)
+_SCHEME: Final = re.compile(r"=== BEGIN MARK SCHEME ===.*?(=== END MARK SCHEME ===|\Z)", re.S)
 _SCRIPT: Final = re.compile(r"(?i)\b(javascript|vbscript|data)(\s*):")
 
 
@@ -47,7 +51,11 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
-        """The page."""
+        """The page, without the teacher's notes on what a good essay has."""
+        nb = copy.deepcopy(nb)
+        for cell in nb.cells:
+            if sources.marks(cell).get("task"):
+                cell.source = _SCHEME.sub("", cell.source)
         page, resources = super().from_notebook_node(nb, resources, **options)
         soup = BeautifulSoup(page, "html.parser")
         for script in soup.find_all("script"):

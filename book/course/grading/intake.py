@@ -77,10 +77,11 @@ def _text(path: Path) -> bytes:
         number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         raise Unreadable("The file is a link to another place, or cannot be opened. Hand in the file itself.") from None
+    status = os.fstat(number)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(number)
+        raise Unreadable("What was handed in is no file. Hand in the notebook itself.")
     with os.fdopen(number, "rb") as file:
-        status = os.fstat(number)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("What was handed in is no file. Hand in the notebook itself.")
         if status.st_size > MOST_BYTES:
             raise Unreadable(
                 f"The file has {status.st_size / 1e6:,.0f} MB; at most {MOST_BYTES / 1e6:.0f} MB are read. "

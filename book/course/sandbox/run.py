@@ -218,9 +218,9 @@ class Attempt:
         dropped = record.get("dropped")
         cell.note = ""
         if isinstance(dropped, int) and 0 < dropped < 1 << 60:
-            cell.note = f"This cell put out more than is kept: {dropped:,} characters of it were left out."
+            cell.note = f"This cell put out more than is kept: {dropped:,} characters of it were left out. "
         if status == "timeout":
-            cell.note = (
+            cell.note += (
                 f"This cell was stopped: it ran longer than {self.limits.cell_seconds:g} s on the CPU, or than "
                 f"{self.limits.clock_seconds:g} s by the clock."
             )
@@ -230,6 +230,7 @@ class Attempt:
             number = record.get("signal")
             self._signal = number if isinstance(number, int) and 0 < number < 65 else 0
             return
+        cell.note = cell.note.strip()
         cell.status = status
         self.current = None
 

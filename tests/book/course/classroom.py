@@ -64,7 +64,6 @@ def graded(made: Course, student: str, assignment: str = ASSIGNMENT) -> nbformat
 
 
 def printed(made: Course, student: str, assignment: str = ASSIGNMENT) -> str:
-    """All that the cells of a graded copy put out."""
-    return "\n".join(
-        str(output) for cell in graded(made, student, assignment).cells for output in cell.get("outputs", [])
-    )
+    """All that the cells of a graded copy put out, errors apart."""
+    outputs = [output for cell in graded(made, student, assignment).cells for output in cell.get("outputs", [])]
+    return "\n".join(str(output.get("text", "")) + str(output.get("data", "")) for output in outputs)

@@ -55,7 +55,7 @@ class Case:
     lost
         Names of questions that get nothing; ``"all"``: every one.
     says
-        What the feedback must hold.
+        What the feedback must hold; ``|`` stands between what may happen.
     solved
         Whether the solutions are in at first.
     """
@@ -84,19 +84,19 @@ def cases(course: Path) -> dict[str, Case]:
         "syntax-error": Case(answer("segments = = 45"), "gro-fill", ("SyntaxError", "this cell ended with NameError")),
         "endless-loop": Case(code("while True: pass"), says=("This cell was stopped: it ran longer than 5 s",)),
         "stubborn-loop": Case(
-            code("while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
+            code("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass"),
             says=("it did not stop when its time was over", "A new kernel ran the other cells"),
         ),
         "fork-bomb": Case(
             code("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", at_end=True),
-            says=("This cell was stopped",),
+            says=("This cell was stopped|The kernel was ended in this cell",),
         ),
         "memory-hog": Case(
             code("kept = []\nwhile True: kept.append(bytearray(10 ** 7))", at_end=True), says=("MemoryError",)
         ),
         "memory-herd": Case(
-            code("import subprocess, sys\nwaste = 'x = bytearray(900 << 20); import time; time.sleep(4)'\n"
-                 "herd = [subprocess.Popen([sys.executable, '-c', waste]) for _ in range(6)]\n"
+            code("import subprocess, sys\nwaste = 'x = bytearray(b\"1\") * (600 << 20); import time; time.sleep(3)'\n"
+                 "herd = [subprocess.Popen([sys.executable, '-c', waste]) for _ in range(5)]\n"
                  "print('ended by signals:', sum(one.wait() < 0 for one in herd) > 0)"),
             says=("ended by signals: True",),
         ),
@@ -138,13 +138,13 @@ def cases(course: Path) -> dict[str, Case]:
         ),
         "Zoë Łukasiewicz 李": Case(code("print('größer')"), says=("größer",)),
         "forged": Case(forged_answers, "all", ("Not answered",), solved=False),
-        "huge-answer": Case(raw_answer("'x' * 5_000_000"), "gro-fill", ("put out no answer",)),
-        "nan-answer": Case(raw_answer("float('nan')"), "gro-fill", ("Nothing was handed in",)),
+        "huge-answer": Case(raw_answer("'x' * 5_000_000"), "gro-fill", ("Nothing was handed in. This cell put out more than is kept",)),
+        "nan-answer": Case(raw_answer("float('nan')"), "gro-fill", ("This cannot be the answer",)),
         "infinite-answer": Case(raw_answer("10 ** 400"), "gro-fill", ("0 of 1 points.",)),
         "nested-answer": Case(
             raw_answer("__import__('json').loads('[' * 200 + ']' * 200)"), "gro-fill", ("put out no answer",)
         ),
-        "odd-answer": Case(raw_answer("{'a': [None, True, '\\ud800']}"), "gro-fill", ("put out no answer",)),
+        "odd-answer": Case(raw_answer("{'a': [None, True, '\\ud800']}"), "gro-fill", ("Nothing was handed in",)),
         "writes-cache": Case(
             code("import os\nfor place in ('/compiled', os.path.dirname(__import__('sim').__file__), '/', '/etc'):\n"
                  "    try:\n        open(place + '/mine', 'w')\n        print('STOLEN', place)\n"

@@ -62,7 +62,7 @@ def test_a_hand_in_gets_its_score_its_copy_and_feedback_that_says_what_happened(
     assert result.points[name] == sum(by_question[q] for q in full)
     text = classroom.feedback(course, name)
     for words in case.says:
-        assert words in text
+        assert any(each in text for each in words.split("|")), words
     assert "STOLEN" not in classroom.printed(course, name)
     assert len(classroom.graded(course, name).cells) >= len(full)
 
@@ -84,7 +84,7 @@ def test_no_script_of_a_student_gets_into_feedback_or_into_the_graded_copy(
     course, _ = graded
     page = (course.root / "feedback" / "scripts" / hostile.ASSIGNMENT / f"{hostile.ASSIGNMENT}.html").read_text()
     assert "<script" not in page
-    assert "onerror=" not in page.replace("&lt;img src=x onerror=stolen()&gt;", "")
+    assert "<img" not in page
     assert "javascript:" not in page.split("<body", 1)[1].lower()
     for cell in classroom.graded(course, "scripts").cells:
         for output in cell.get("outputs", []):
@@ -110,3 +110,4 @@ def test_feedback_holds_neither_an_answer_nor_a_check(graded: tuple[Course, batc
     text = classroom.feedback(course, "wrong")
     assert "near(" not in text
     assert "book.course.checks" not in text
+    assert "MARK SCHEME" not in text
