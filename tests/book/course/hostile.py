@@ -138,7 +138,7 @@ def cases(course: Path) -> dict[str, Case]:
         ),
         "Zoë Łukasiewicz 李": Case(code("print('größer')"), says=("größer",)),
         "forged": Case(forged_answers, "all", ("Not answered",), solved=False),
-        "huge-answer": Case(raw_answer("'x' * 5_000_000"), "gro-fill", ("Nothing was handed in. This cell put out more than is kept",)),
+        "huge-answer": Case(raw_answer("'x' * 5_000_000"), "gro-fill", ("This cell put out more than is kept",)),
         "nan-answer": Case(raw_answer("float('nan')"), "gro-fill", ("This cannot be the answer",)),
         "infinite-answer": Case(raw_answer("10 ** 400"), "gro-fill", ("0 of 1 points.",)),
         "nested-answer": Case(
