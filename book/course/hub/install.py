@@ -132,6 +132,7 @@ def configure(folder: Path) -> None:
     settings = folder / "settings.toml"
     if not settings.exists():
         shutil.copyfile(HERE / "settings.toml", settings)
+        settings.chmod(0o600)  # it names students
         say(f"wrote {settings}: name your teachers there")
     for role in ("teacher", "student"):
         place = folder / "etc" / role

@@ -29,7 +29,6 @@ c.Spawner.default_url = "/lab"
 c.Spawner.start_timeout = 120
 c.Spawner.http_timeout = 120
 c.Spawner.environment = {
-    "RECEIVE_PATH_HUB": str(HERE),
     # nbgrader calls alembic by its name
     "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
 }
@@ -45,11 +44,15 @@ if SETTINGS["spawner"] == "systemd":
 def before_start(spawner):
     """Give a teacher's server the teacher's configuration, everybody else's the students'."""
     role = "teacher" if spawner.user.name in teachers else "student"
-    spawner.environment = {
-        **spawner.environment, "RECEIVE_PATH_ROLE": role, "JUPYTER_CONFIG_PATH": str(HERE / "etc" / role),
+    told = {
+        "JUPYTER_CONFIG_PATH": str(HERE / "etc" / role), "RECEIVE_PATH_ROLE": role,
+        "RECEIVE_PATH_COURSE": SETTINGS["course"], "RECEIVE_PATH_EXCHANGE": SETTINGS["exchange"],
     }
-    if role == "teacher" and SETTINGS["clone"]:
-        spawner.environment["PYTHONPATH"] = SETTINGS["clone"]
+    if role == "teacher":
+        told |= {"RECEIVE_PATH_FOLDER": SETTINGS["course_folder"], "RECEIVE_PATH_CLONE": SETTINGS["clone"]}
+        if SETTINGS["clone"]:
+            told["PYTHONPATH"] = SETTINGS["clone"]
+    spawner.environment = {**spawner.environment, **told}
 
 
 c.Spawner.pre_spawn_hook = before_start

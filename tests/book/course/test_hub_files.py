@@ -119,6 +119,11 @@ def test_a_student_sees_the_compiled_engine_by_links_and_a_teacher_has_a_copy(tm
     assert (tmp_path / "teacher/numba-1/entry.nbi").read_bytes() == b"code"
 
 
+def test_no_student_reads_who_the_others_are(tmp_path: Path) -> None:
+    install.configure(tmp_path)
+    assert (tmp_path / "settings.toml").stat().st_mode & 0o777 == 0o600
+
+
 def test_settings_once_written_stay(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("# mine\n")
     install.configure(tmp_path)
