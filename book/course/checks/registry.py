@@ -70,7 +70,7 @@ def judge(assignment: str, student: str, question: str, answer: Any, typed: str 
     check = checks(assignment)[question]
     instance = assignments.load(assignment).instance(question, student)
     if answer is None:
-        return Judgement(0, check.points, "Not answered.", "the cell before hands in None until you compute something")
+        return Judgement(0, check.points, "Not answered.", "give the variable in the cell above a value")
     try:
         accepted = instance.question.form.accept(answer)
     except (NotAccepted, RecursionError, OverflowError) as error:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions
 
 from book.build.report import Refusal
 from book.course import config, generate, kit, new, rehearsal, sources, validation
@@ -40,6 +41,20 @@ def test_a_released_notebook_has_the_questions_and_no_solution(course: Path) -> 
 @pytest.mark.parametrize("name", sources.names())
 def test_a_source_states_what_its_checks_and_its_questions_say(name: str) -> None:
     assert validation.faults_of_source(name, sources.notebook(name)) == []
+
+
+@pytest.mark.parametrize("name", sources.names())
+def test_no_solution_and_no_mark_scheme_is_left_when_nbgrader_has_cleared_them(name: str) -> None:
+    author, cleared = sources.notebook(name), sources.notebook(name)
+    stubs = {"code_stub": {"python": config.STUB}, "text_stub": config.TEXT_STUB}
+    for step in (ClearSolutions(**stubs), ClearMarkScheme()):
+        cleared, _ = step.preprocess(cleared, {})
+    assert validation.leaks(author, cleared) == []
+    for cell in cleared.cells:
+        if cell.cell_type == "code":
+            compile(cell.source, sources.grade_id(cell), "exec")
+            if sources.grade_id(cell).startswith("solve-"):
+                assert config.STUB in cell.source
 
 
 def test_a_source_gives_the_same_notebook_each_time() -> None:
