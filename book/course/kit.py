@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ..build.places import BUILD, REQUIREMENTS, ROOT
+from ..build.places import BUILD, CONSTRAINTS, REQUIREMENTS, ROOT
 from ..build.report import Refusal, say
 
 TOP: Final = "receive-path-course"
@@ -101,13 +101,17 @@ def contents(folder: Path, names: Sequence[str] = ()) -> dict[str, bytes]:
     files |= {name: (ROOT / name).read_bytes() for name in TERMS}
     files |= {f"LICENSES/{path.name}": path.read_bytes() for path in (ROOT / "LICENSES").iterdir()}
     files["requirements.txt"] = requirements().encode()
+    files[CONSTRAINTS.name] = CONSTRAINTS.read_bytes()
     files["README.md"] = _README.format(names=", ".join(wanted)).encode()
     return files
 
 
 def requirements() -> str:
-    """The pinned releases of what the assignments need, one a line. Raises Refusal if one is not pinned."""
+    """The pinned releases of what the assignments need, one a line, and what holds the releases that they bring along.
+
+    Raises Refusal if one is not pinned.
+    """
     pins = dict(re.findall(r"^([\w.-]+)==([\w.]+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
     if missing := [name for name in NEEDED if name not in pins]:
         raise Refusal(f"requirements.txt does not pin {missing[0]}")
-    return "".join(f"{name}=={pins[name]}\n" for name in NEEDED)
+    return f"-c {CONSTRAINTS.name}\n" + "".join(f"{name}=={pins[name]}\n" for name in NEEDED)
