@@ -100,18 +100,15 @@ def contents(folder: Path, names: Sequence[str] = ()) -> dict[str, bytes]:
                 files[path.relative_to(ROOT).as_posix()] = path.read_bytes()
     files |= {name: (ROOT / name).read_bytes() for name in TERMS}
     files |= {f"LICENSES/{path.name}": path.read_bytes() for path in (ROOT / "LICENSES").iterdir()}
-    files["requirements.txt"] = requirements().encode()
+    files["requirements.txt"] = f"-c {CONSTRAINTS.name}\n{requirements()}".encode()  # so is what they bring along
     files[CONSTRAINTS.name] = CONSTRAINTS.read_bytes()
     files["README.md"] = _README.format(names=", ".join(wanted)).encode()
     return files
 
 
 def requirements() -> str:
-    """The pinned releases of what the assignments need, one a line, and what holds the releases that they bring along.
-
-    Raises Refusal if one is not pinned.
-    """
+    """The pinned releases of what the assignments need, one a line. Raises Refusal if one is not pinned."""
     pins = dict(re.findall(r"^([\w.-]+)==([\w.]+)", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE))
     if missing := [name for name in NEEDED if name not in pins]:
         raise Refusal(f"requirements.txt does not pin {missing[0]}")
-    return f"-c {CONSTRAINTS.name}\n" + "".join(f"{name}=={pins[name]}\n" for name in NEEDED)
+    return "".join(f"{name}=={pins[name]}\n" for name in NEEDED)
