@@ -40,7 +40,7 @@ def headers() -> Slip:
     return Slip(
         "How many segments does GRO merge?", "the limit over the packet's size",
         f"{(GRO_LIMIT - 1) // MTU}", f"{(GRO_LIMIT - 1 - HEADERS) // payload}",
-        "headers are counted once for each segment: the picture of a merged packet is missing",
+        "headers counted for each segment: no picture of a merged packet",
     )
 
 
@@ -53,7 +53,7 @@ def share(before: Result, after: Result) -> Slip:
     return Slip(
         "How much does moving the free gain?", "Amdahl's law on the free's share of the reader",
         f"+{foretold:.0f} %", f"+{gained:.0f} %",
-        "work is taken for gone when it has moved: where it arrives, and which CPU is full then, was not asked",
+        "moved work is taken for gone; nobody asked where it arrives",
     )
 
 
@@ -65,7 +65,7 @@ def profiled(before: Result) -> Slip:
     return Slip(
         "What does put_page cost for a merged packet?", "the profile's per cent, written as ns",
         f"{profile['put_page']:.0f} ns", f"{profile['put_page'] / 100 * busy_ns:.0f} ns",
-        "a profile is read as times: how long a packet takes has to come from the rate",
+        "per cent of what? A packet's time follows from the rate",
     )
 
 
@@ -73,9 +73,9 @@ def visits() -> Slip:
     """A line's traffic counted by its writes."""
     packets_per_ms = 1000
     return Slip(
-        "A thousand packets a millisecond, two writes and two reads of one line each: how long between visits?",
+        "1,000 packets a millisecond, each two writes and two reads of a line: time between visits?",
         "only the writes are counted", f"{1e6 / packets_per_ms / 2:.0f} ns", f"{1e6 / packets_per_ms / 4:.0f} ns",
-        "reads of a line that others write are thought to be free",
+        "reads of a line that others write are thought free",
     )
 
 
@@ -83,9 +83,9 @@ def slower() -> Slip:
     """A mean of rates where times add."""
     fast, slow = 4.0, 1.0
     return Slip(
-        "Half of the packets go at 4 Mpps and half at 1 Mpps through one CPU: at what rate together?",
+        "Half of the packets at 4 Mpps, half at 1 Mpps, one CPU: what rate?",
         "the mean of the rates", f"{(fast + slow) / 2:.1f} Mpps", f"{2 / (1 / fast + 1 / slow):.1f} Mpps",
-        "rates are added up where times add up",
+        "rates are added where times add up",
     )
 
 
@@ -93,7 +93,7 @@ def padding() -> Slip:
     """Offsets as sums of sizes."""
     return Slip(
         "A char, then a u64: at what offset is the u64?", "the sum of the sizes before it", "1", "8",
-        "alignment is not known; every later member and its line come out wrong",
+        "alignment is not known; later members and their lines are wrong, too",
     )
 
 
@@ -103,8 +103,5 @@ def slips() -> Table:
     made: list[Callable[[], Slip]] = [
         headers, lambda: share(before, after), lambda: profiled(before), visits, slower, padding,
     ]
-    rows = [list(each()) for each in made]
-    return Table(
-        "Six slips, worked out",
-        ["asked", "the wrong way", "gives", "right", "what it reveals"], rows,
-    )
+    rows = [[slip.question, f"{slip.wrong}: {slip.way}", slip.right, slip.reveals] for slip in (each() for each in made)]
+    return Table("Six slips, worked out", ["asked", "wrong", "right", "what it reveals"], rows)

@@ -90,9 +90,8 @@ def test_what_the_check_says_is_what_the_page_for_students_quotes() -> None:
 def test_each_slip_has_another_value_than_the_right_way() -> None:
     rows = slips.slips().rows
     assert len(rows) == 6
-    for _, _, wrong, right, reveals in rows:
-        assert wrong != right
-        assert len(str(reveals)) > 30
+    for _, wrong, right, _ in rows:
+        assert str(wrong).split(":")[0] != right
 
 
 def test_work_that_moved_gains_less_than_its_share() -> None:
