@@ -103,5 +103,6 @@ def slips() -> Table:
     made: list[Callable[[], Slip]] = [
         headers, lambda: share(before, after), lambda: profiled(before), visits, slower, padding,
     ]
-    rows = [[slip.question, f"{slip.wrong}: {slip.way}", slip.right, slip.reveals] for slip in (each() for each in made)]
+    found = [each() for each in made]
+    rows = [[slip.question, f"{slip.wrong}: {slip.way}", slip.right, slip.reveals] for slip in found]
     return Table("Six slips, worked out", ["asked", "wrong", "right", "what it reveals"], rows)

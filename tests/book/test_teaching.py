@@ -71,7 +71,7 @@ def test_limits_in_the_guide_are_the_sandboxs() -> None:
     table = GUIDE.split("| limit | value |")[1]
     limits = Limits()
     for words in (
-        f"| a cell | {limits.cell_seconds:.0f} s |", f"| a notebook | {limits.total_seconds:.0f} s |",
+        f"| a cell | {limits.cell_seconds:.0f} s ", f"| a notebook | {limits.total_seconds:.0f} s ",
         f"{limits.memory_mb / 1000:g} GB for each process", f"| processes and threads | {limits.processes} |",
         f"three folders of {limits.disk_mb} MB", f"| output | {limits.output_kb} kB a cell |",
     ):
