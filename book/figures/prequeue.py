@@ -161,7 +161,7 @@ def compare(
 
 def machines(reported: Result, changes: Mapping[str, Mapping[str, int]], seeds: int = 2) -> Table:
     """The rate before the patch on machines that differ in topology or in what a line costs; first the book's."""
-    runs = {"two sockets of 12 cores, the book's": reported}
+    runs = {"two processors of 12 cores, the book's": reported}
     for name, changed in changes.items():
         scenario = load("tcp-prequeue", machine=load("tcp-prequeue").machine.with_(**changed))
         runs[name] = scenario.run(replications=seeds, until_ps=scenario.quick_ps, **BEFORE)
