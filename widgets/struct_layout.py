@@ -165,7 +165,7 @@ class StructLayout(PairWidget):
         metrics = [r.metrics[name] for r in self.result]
         parts = [
             f"{side} they lie on {_lines(layout.lines_of(*self._touched(layout)))} and the run gives "
-            f"{m.mean:,.4g} {m.unit} ({m.low:,.4g} to {m.high:,.4g})"
+            f"{_number(m.mean)} {m.unit} ({_number(m.low)} to {_number(m.high)})"
             for side, layout, m in zip(("before", "now"), (self.base, self.layout), metrics, strict=True)
         ]
         who = " and ".join(self._sample.symbols)
@@ -228,3 +228,8 @@ def _draw(axes: Axes, layout: Layout, lines: list[int], uses: dict[str, Any], sy
     axes.set(xlim=(-0.5, LINE_BYTES + 0.5), ylim=(len(lines), 0), xticks=range(0, 65, 16))
     axes.set_yticks([row + 0.5 for row in range(len(lines))], [f"line {line}" for line in lines], fontsize=8)
     axes.tick_params(labelsize=8)
+
+
+def _number(value: float) -> str:
+    """Four digits or all before the point, and never a power of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
