@@ -92,15 +92,14 @@ def measure(instance: Instance, answer: Mapping[str, float]) -> Verdict:
     """The same runs."""
     before, after = (_measured(k, instance.number("kpps"), instance.number("ring_frames")) for k in (0, 1))
     verdicts = {"guesses": right()}
-    for name, run, metric in (("without", before, "mpps"), ("with_mark", after, "mpps"),
-                              ("probes", before, "probes_per_packet")):
-        truth = run.metrics[metric]
-        other = (after if run is before else before).metrics[metric].mean
+    how = "start=\"full\", your load and ring, two replications, until_ps=s.quick_ps; the metric is "
+    for name, run, other, metric, tolerance in (
+        ("without", before, after, "mpps", {"absolute": 0.3}), ("with_mark", after, before, "mpps", {"relative": 0.05}),
+        ("probes", before, after, "probes_per_packet", {"absolute": 1.0}),
+    ):
         verdicts[name] = near(
-            answer[name], truth.mean, absolute=max(truth.high - truth.low, 0.05 * truth.mean),
-            traps=[(other, "is that the run with the mark, or the one without?")],
-            hint="start=\"full\", your load and ring, two replications, until_ps=s.quick_ps; the metrics are `mpps` "
-                 "and `probes_per_packet`",
+            answer[name], run.metrics[metric].mean, **tolerance, hint=f"{how}`{metric}`",
+            traps=[(other.metrics[metric].mean, "is that the run with the mark, or the one without?")],
         )
     return together(verdicts)
 

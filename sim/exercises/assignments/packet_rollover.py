@@ -122,8 +122,8 @@ ASSIGNMENT = Assignment(
                 **{name: Number("Mpps", 0, 20) for name in ("guess_without", "guess_with", "without", "with_mark")},
                 "probes": Number("probes", 0, 20),
             }),
-            "two half widths of the interval, at least 5 %",
-            (Given("kpps", 3000, 4000, 100), Picked("ring_frames", (512, 768, 1024, 1536, 2048))),
+            "what other seeds change: 0.3 Mpps without the patch, 5 % with it, one probe",
+            (Given("kpps", 2150, 2300, 2), Picked("ring_frames", (384,))),
         ),
         Question(
             "rollover-mark", "Write the mark",

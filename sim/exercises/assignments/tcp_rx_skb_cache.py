@@ -135,8 +135,8 @@ ASSIGNMENT = Assignment(
                 "guess_pct": Number("%", -100, 1000), "neither": Number("Mpps", 0, 100), "both": Number("Mpps", 0, 100),
                 "gain_pct": Number("%", -100, 1000), "visit_ns": Number("ns", 0, 1e6),
             }),
-            "rates 3 %, the gain within 2 points, the wait 15 %",
-            (Picked("rx_queues", (40, 44, 48, 52, 56, 60, 64)), Given("section_ns", 0, 100, 10)),
+            "rates 3 %; the gain as your rates give it; the wait 40 %, which is what other seeds change",
+            (Picked("rx_queues", (54, 56, 58, 60, 62, 64)), Given("section_ns", 0, 100, 10)),
         ),
         Question(
             "skb-bug", "Find the fault",
