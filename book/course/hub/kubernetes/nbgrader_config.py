@@ -1,13 +1,15 @@
-"""nbgrader in every server of a cluster: hand-ins go to ngshare, since no folder is shared."""
+"""nbgrader in every server of a cluster: hand-ins go to ngshare, since no folder is shared.
+
+ngshare takes the student from the hub's token, and refuses a hand-in that names one.
+"""
 
 import os
+from pathlib import Path
 
 from ngshare_exchange import configureExchange
 
 c = get_config()  # noqa: F821
-configureExchange(c)
+configureExchange(c, os.environ.get("NGSHARE_ADDRESS"))  # none: where the chart puts it
 c.CourseDirectory.course_id = "receive-path"
 if os.environ.get("RECEIVE_PATH_ROLE") == "teacher":
-    c.CourseDirectory.root = os.path.expanduser("~/course")  # noqa: PTH111
-else:
-    c.CourseDirectory.student_id = os.environ["JUPYTERHUB_USER"]
+    c.CourseDirectory.root = str(Path("~/course").expanduser())
