@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import nbformat
 from nbformat import NotebookNode
@@ -17,6 +18,8 @@ from . import receipts
 from .feedback import harmless
 from .outcome import Outcome, Verdict, outcome
 from .place import Course
+
+WIDTH: Final = 90
 
 
 class TakeOutcome(NbGraderPreprocessor):
@@ -64,7 +67,7 @@ def _verdict(went: CellRun, verdict: Verdict) -> list[NotebookNode]:
         for output in went.outputs
         if went.answers and output["output_type"] == "display_data" and "text/plain" in output["data"]
     ]
-    text = f"{verdict.points:g} of {verdict.of:g} points. {verdict.text}\n"
+    text = _folded(f"{verdict.points:g} of {verdict.of:g} points. {verdict.text}") + "\n"
     # the one execute_result of the notebook's graded cells is ours: a run's outputs are never of that kind
     return [
         *shown[-1:], new_output("stream", name="stdout", text=text),
@@ -73,4 +76,9 @@ def _verdict(went: CellRun, verdict: Verdict) -> list[NotebookNode]:
 
 
 def _note(text: str) -> NotebookNode:
-    return new_output("error", ename="Note", evalue=text, traceback=[text])
+    return new_output("error", ename="Note", evalue=text, traceback=[_folded(text)])
+
+
+def _folded(text: str) -> str:
+    """Text in lines that need no scrolling."""
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
