@@ -14,7 +14,6 @@ from sim.result import Result
 from . import Verdict, near, partly, question, right, together, wrong
 
 OBJECTS: Final = 3  # of a request
-ALIEN_ARRAY: Final = 12
 PAGE, BLOCK = 4096, 32_768
 CPUS: Final = 112
 UNTIL_PS: Final = 3_600_000_000
@@ -54,20 +53,20 @@ def nodes(instance: Instance, answer: Mapping[str, float]) -> Verdict:
 
 @question("skb-batch", points=2)
 def batch(instance: Instance, answer: Mapping[str, float]) -> Verdict:
-    """Home objects in batches, alien ones by twelve."""
-    share, size = _alien(instance), instance.number("batch")
+    """Home objects in batches, alien ones by the array."""
+    share, size, array = _alien(instance), instance.number("batch"), instance.number("array")
     requests = instance.number("requests")
     alien, home = requests * OBJECTS * share, requests * OBJECTS * (1 - share)
     return together({
         "alien_visits": near(answer["alien_visits"], alien, relative=0.01, traps=[
             (requests * share, "a request frees three objects"),
-            (alien / ALIEN_ARRAY, "each object goes through the lock by itself; only the emptying is in twelves"),
+            (alien / array, "each object goes through the lock by itself; only the emptying is in batches"),
         ], hint="each object of another node takes it once"),
-        "list_visits": near(answer["list_visits"], home / size + alien / ALIEN_ARRAY, relative=0.01, traps=[
+        "list_visits": near(answer["list_visits"], home / size + alien / array, relative=0.01, traps=[
             (home / size, "an alien array is emptied under a list lock, too"),
-            (alien / ALIEN_ARRAY, "the CPU's own array is emptied, too"),
+            (alien / array, "the CPU's own array is emptied, too"),
             (requests * OBJECTS / size, "objects of another node do not go through the CPU's own array"),
-        ], hint="home objects over the batch, and the others over 12"),
+        ], hint="home objects over the batch, and the others over the array"),
     })
 
 

@@ -50,8 +50,9 @@ ASSIGNMENT = Assignment(
     machine=(
         Picked("nodes", (2, 3, 4, 6, 8)),
         Picked("batch", (16, 27, 54, 60)),
+        Given("array", 8, 20),
     ),
-    workload=(Given("rate_kilo", 8000, 24000, 10),),
+    workload=(Given("rate_kilo", 8000, 24000),),
     questions=(
         Question(
             "skb-nodes", "How many objects come from afar",
@@ -71,8 +72,8 @@ ASSIGNMENT = Assignment(
         Question(
             "skb-batch", "What a batch spares",
             "On the same server a CPU's own array gives {batch} objects at once back to the node when it is full, "
-            "under the node's list lock. An alien array holds 12; when the twelfth comes in, all 12 are emptied into "
-            "their owner's list under its list lock. For {requests:,} requests:\n\n"
+            "under the node's list lock. An alien array holds {array}; when the last of them comes in, all are emptied "
+            "into their owner's list under its list lock. For {requests:,} requests:\n\n"
             "- `alien_visits`: how often is an alien lock taken to free?\n"
             "- `list_visits`: how often is a list lock taken, for both reasons together?",
             Parts({name: Number("locks", 0, 1e6) for name in ("alien_visits", "list_visits")}),

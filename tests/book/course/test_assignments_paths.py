@@ -11,6 +11,7 @@ from book.course.checks import packet_rollover as rollover
 from book.course.checks import tcp_rx_skb_cache as caches
 from book.course.checks import udpv6_early_demux as demux
 from book.course.checks.cheapest import cheapest
+from sim import scenarios
 from sim.exercises import assignments
 from sim.exercises.receiver import Site, design
 from tests.book.course.desk import work_through
@@ -224,6 +225,32 @@ def test_runs_with_and_without_a_patch_are_told_apart() -> None:
         "guess_without": 1, "guess_with": 1, "without": with_it, "with_demux": without, "forward_change_pct": 0,
     }))
     assert said.count("is that the run with early demux, or the one without?") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ["student000", "student003", "student004"])
+def test_another_seed_is_no_mistake(who: str) -> None:
+    given = assignments.load("packet-rollover").instance("rollover-measure", who)
+    s = scenarios.load("packet-rollover")
+    knobs = {"start": "full", "load_kpps": given["kpps"], "ring_frames": given["ring_frames"]}
+    before, after = (s.run(pressure=k, replications=2, until_ps=s.quick_ps, seed=11, **knobs) for k in (0, 1))
+    measured = {"without": before.mpps, "with_mark": after.mpps, "probes": before.probes_per_packet}
+    guesses = {"guess_without": 1, "guess_with": 2}
+    judged = judge("packet-rollover", who, "rollover-measure", {**guesses, **measured})
+    assert judged.points == judged.of, judged.text
+    swapped = {**measured, "without": after.mpps, "with_mark": before.mpps}
+    assert judge("packet-rollover", who, "rollover-measure", {**guesses, **swapped}).points == judged.of / 2
+    given = assignments.load("tcp-rx-skb-cache").instance("skb-measure", who)
+    run = {"rx_queues": given["rx_queues"], "lock_section_ns": given["section_ns"], "seed": 11, "replications": 1}
+    neither, both = (
+        scenarios.load("tcp-rx-skb-cache").run(rx_skb_cache=k, tx_skb_cache=k, until_ps=caches.UNTIL_PS, **run)
+        for k in (0, 1)
+    )
+    judged = judge("tcp-rx-skb-cache", who, "skb-measure", {
+        "guess_pct": 1, "neither": neither.mpps, "both": both.mpps, "gain_pct": 100 * (both.mpps / neither.mpps - 1),
+        "visit_ns": 10 * neither.alien_wait / (neither.alien_frees * neither.mpps),
+    })
+    assert judged.points == judged.of, judged.text
 
 
 def test_a_design_is_judged_by_its_rate_and_its_price() -> None:
