@@ -94,7 +94,7 @@ hub: engine  ## a JupyterHub for the course on this server (HUB=_build/hub)
 	@$(RUN) -m book.course.hub $(HUB)
 
 test-hub: hub  ## a hub on loopback: a teacher, three students, the whole cycle
-	@$(RUN) -m pytest -m slow tests/book/course/test_hub.py
+	@$(RUN) -m pytest -m slow tests/book/course/test_hub.py tests/book/course/test_ngshare.py
 
 clean:  ## all that make has made, .venv included
 	@echo "removing .venv, _build, lab and caches"

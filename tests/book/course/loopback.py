@@ -161,8 +161,15 @@ class Hub:
 
 
 @contextmanager
-def hub(folder: Path, students: list[str]) -> Iterator[Hub]:
-    """A hub with everything of its own in a folder, but for what `make hub` has installed."""
+def hub(folder: Path, students: list[str], more: str = "") -> Iterator[Hub]:
+    """A hub with everything of its own in a folder, but for what `make hub` has installed.
+
+    Parameters
+    ----------
+    more
+        Configuration behind all other; ``@folder`` in it stands for the folder, ``@port`` for a free port,
+        ``@address`` for the hub's.
+    """
     for name in ("venv", "proxy", "shared", "compiled"):
         (folder / name).symlink_to(INSTALLED / name)
     port, hub_port, api_port = (_free() for _ in range(3))
@@ -178,6 +185,10 @@ def hub(folder: Path, students: list[str]) -> Iterator[Hub]:
     trial.write_text(_TRIAL.format(
         config=str(folder / "jupyterhub_config.py"), homes=str(homes), hub_port=hub_port, api_port=api_port, token=token
     ))
+    for word, value in {"@folder": folder, "@port": _free(), "@address": f"http://127.0.0.1:{port}"}.items():
+        more = more.replace(word, str(value))
+    with trial.open("a") as end:
+        end.write(more)
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
