@@ -272,7 +272,7 @@ def test_a_design_is_judged_by_its_rate_and_its_price() -> None:
 
 @pytest.mark.slow
 def test_every_site_can_be_served() -> None:
-    for k in range(40):
+    for k in range(15):
         site = Site.of(assignments.load("receiver-design").instance("design-receiver", f"student{k:03}"))
         price, best = cheapest(site)
         assert site.price(best) == price
