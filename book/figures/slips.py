@@ -40,7 +40,7 @@ def headers() -> Slip:
     return Slip(
         "How many segments does GRO merge?", "the limit over the packet's size",
         f"{(GRO_LIMIT - 1) // MTU}", f"{(GRO_LIMIT - 1 - HEADERS) // payload}",
-        "headers counted for each segment: no picture of a merged packet",
+        "headers are counted for each segment",
     )
 
 
@@ -51,9 +51,9 @@ def share(before: Result, after: Result) -> Slip:
     foretold = 100 * (1 / (1 - freed / 100) - 1)
     gained = 100 * (after.gbps / before.gbps - 1)
     return Slip(
-        "How much does moving the free gain?", "Amdahl's law on the free's share of the reader",
+        "How much does moving the free gain?", "Amdahl's law on its share of the reader",
         f"+{foretold:.0f} %", f"+{gained:.0f} %",
-        "moved work is taken for gone; nobody asked where it arrives",
+        "moved work is taken for gone",
     )
 
 
@@ -63,9 +63,9 @@ def profiled(before: Result) -> Slip:
     merged = before.metrics["gro_segments"].mean
     busy_ns = before.cpu["reader"] / 100 * merged / before.mpps * 1000
     return Slip(
-        "What does put_page cost for a merged packet?", "the profile's per cent, written as ns",
+        "What does put_page cost a packet?", "the profile's per cent, written as ns",
         f"{profile['put_page']:.0f} ns", f"{profile['put_page'] / 100 * busy_ns:.0f} ns",
-        "per cent of what? A packet's time follows from the rate",
+        "per cent of what was not asked",
     )
 
 
@@ -73,9 +73,9 @@ def visits() -> Slip:
     """A line's traffic counted by its writes."""
     packets_per_ms = 1000
     return Slip(
-        "1,000 packets a millisecond, each two writes and two reads of a line: time between visits?",
-        "only the writes are counted", f"{1e6 / packets_per_ms / 2:.0f} ns", f"{1e6 / packets_per_ms / 4:.0f} ns",
-        "reads of a line that others write are thought free",
+        "Time between visits of a line?",
+        "only the writes of 1 Mpps", f"{1e6 / packets_per_ms / 2:.0f} ns", f"{1e6 / packets_per_ms / 4:.0f} ns",
+        "reads of a shared line are thought free",
     )
 
 
@@ -83,9 +83,9 @@ def slower() -> Slip:
     """A mean of rates where times add."""
     fast, slow = 4.0, 1.0
     return Slip(
-        "Half of the packets at 4 Mpps, half at 1 Mpps, one CPU: what rate?",
+        "Half at 4 Mpps, half at 1: what rate?",
         "the mean of the rates", f"{(fast + slow) / 2:.1f} Mpps", f"{2 / (1 / fast + 1 / slow):.1f} Mpps",
-        "rates are added where times add up",
+        "rates are added, not times",
     )
 
 
@@ -93,7 +93,7 @@ def padding() -> Slip:
     """Offsets as sums of sizes."""
     return Slip(
         "A char, then a u64: at what offset is the u64?", "the sum of the sizes before it", "1", "8",
-        "alignment is not known; later members and their lines are wrong, too",
+        "alignment is not known",
     )
 
 
