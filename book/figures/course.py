@@ -8,7 +8,7 @@ from typing import Final
 from sim.exercises import assignments
 from sim.exercises.instance import Assignment
 
-from .table import Table
+from .table import Cell, Table
 
 PENCIL, RUN, PROFILE, PROGRAM, FAULT, LAYOUT, DESIGN, ESSAY = (
     "pencil", "predict and measure", "read a profile", "write a path program", "find a fault", "struct layout",
@@ -62,7 +62,7 @@ def points(name: str) -> dict[str, float]:
 
 def overview() -> Table:
     """The assignments: time, points, and what they ask for."""
-    rows = []
+    rows: list[list[Cell]] = []
     for name in CHAPTERS:
         each = assignments.load(name)
         given = points(name)
@@ -77,7 +77,9 @@ def overview() -> Table:
 def questions(name: str) -> Table:
     """An assignment's questions: what each asks for, and what it gives."""
     each, given = assignments.load(name), points(name)
-    rows = [[question.title, kind(question.name), given[question.name]] for question in each.questions]
+    rows: list[list[Cell]] = [
+        [question.title, kind(question.name), given[question.name]] for question in each.questions
+    ]
     rows += [["Essay", ESSAY, value] for question, value in given.items() if question not in each.names]
     return Table(f"{each.title} ({name})", ["question", "asks for", "points"], rows, digits=0)
 

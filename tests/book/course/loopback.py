@@ -208,8 +208,20 @@ def hub(folder: Path, students: list[str], more: str = "") -> Iterator[Hub]:
         try:
             process.wait(30)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
             process.wait()
+        _sweep(folder)
+
+
+def _sweep(folder: Path) -> None:
+    """End what a hub that died left behind: processes whose command or working directory is in its folder."""
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            inside = str(folder).encode() in (place / "cmdline").read_bytes()
+            if inside or (place / "cwd").readlink().is_relative_to(folder):
+                os.kill(int(place.name), signal.SIGTERM)
+        except OSError:
+            continue
 
 
 def _answers(address: str) -> bool:
