@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from .near import near
 from .registry import Check, checks, judge, question
-from .verdict import Judgement, Verdict, partly, right, together, wrong
+from .verdict import Judgement, Verdict, fault_found, partly, right, together, wrong
 
 __all__ = [
-    "Check", "Judgement", "Verdict", "checks", "judge", "near", "partly", "question", "right", "together", "wrong",
+    "Check", "Judgement", "Verdict", "checks", "fault_found", "judge", "near", "partly", "question", "right",
+    "together", "wrong",
 ]

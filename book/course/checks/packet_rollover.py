@@ -12,7 +12,7 @@ from sim.exercises.instance import Instance
 from sim.exercises.pressure_mark import with_mark
 from sim.result import Result
 
-from . import Verdict, near, partly, question, right, together, wrong
+from . import Verdict, fault_found, near, question, right, together, wrong
 from .trials import Outcome, RunError, Trial, summed
 
 #: Of each listing: the lines that may be named, and the effect.
@@ -186,13 +186,9 @@ def _drains(text: str) -> Outcome | None:
 def bug(instance: Instance, answer: Mapping[str, Any]) -> Verdict:
     """Where the fault is, and what it does."""
     lines, effect = FAULTS[LISTINGS.index(str(instance["listing"]))]
-    found = answer["line"] in lines
-    if found and answer["effect"] == EFFECTS[effect]:
-        return right()
-    if found:
-        return partly(0.5, "The line is right, the effect is not.", "which other CPU, or which later packet, is hurt?")
-    if answer["effect"] == EFFECTS[effect]:
-        return partly(0.5, "The effect is right, the line is not.", "which line, moved or added, would undo it?")
-    return wrong("Neither the line nor the effect is right.",
-                 "follow one packet that finds room, then one that finds none: locks in pairs, indices in range, the "
-                 "status word last")
+    return fault_found(
+        answer["line"] in lines, answer["effect"] == EFFECTS[effect],
+        "which other CPU, or which later packet, is hurt?",
+        "follow one packet that finds room, then one that finds none: locks in pairs, indices in range, the "
+        "status word last",
+    )

@@ -11,7 +11,7 @@ from sim.exercises.assignments.tcp_rx_skb_cache import EFFECTS, LISTINGS
 from sim.exercises.instance import Instance
 from sim.result import Result
 
-from . import Verdict, near, partly, question, right, together, wrong
+from . import Verdict, fault_found, near, question, right, together, wrong
 
 OBJECTS: Final = 3  # of a request
 PAGE, BLOCK = 4096, 32_768
@@ -168,12 +168,8 @@ def measure(instance: Instance, answer: Mapping[str, float]) -> Verdict:
 def bug(instance: Instance, answer: Mapping[str, Any]) -> Verdict:
     """Where the fault is, and what it does."""
     lines, effects = FAULTS[LISTINGS.index(str(instance["listing"]))]
-    found, known = answer["line"] in lines, answer["effect"] in [EFFECTS[k] for k in effects]
-    if found and known:
-        return right()
-    if found:
-        return partly(0.5, "The line is right, the effect is not.", "follow one packet that was kept, to its end")
-    if known:
-        return partly(0.5, "The effect is right, the line is not.", "which line, moved or added, would undo it?")
-    return wrong("Neither the line nor the effect is right.",
-                 "a test for a cache of one takes two packets: follow both, and both sides of each branch")
+    return fault_found(
+        answer["line"] in lines, answer["effect"] in [EFFECTS[k] for k in effects],
+        "follow one packet that was kept, to its end",
+        "a test for a cache of one takes two packets: follow both, and both sides of each branch",
+    )

@@ -14,7 +14,7 @@ from sim.exercises.holes import Bounded
 from sim.exercises.instance import Instance
 from sim.result import Result
 
-from . import Verdict, near, partly, question, right, together, wrong
+from . import Verdict, fault_found, near, question, right, together, wrong
 from .trials import Outcome, RunError, summed
 
 #: Of each listing: the lines that may be named, and the effect.
@@ -215,13 +215,9 @@ def _router(s: OwnEarlyDemux) -> Outcome | None:
 def bug(instance: Instance, answer: Mapping[str, Any]) -> Verdict:
     """Where the fault is, and what it does."""
     lines, effect = FAULTS[LISTINGS.index(str(instance["listing"]))]
-    found = answer["line"] in lines
-    if found and answer["effect"] == EFFECTS[effect]:
-        return right()
-    if found:
-        return partly(0.5, "The line is right, the effect is not.", "whose packet, or which socket, is hurt, and how?")
-    if answer["effect"] == EFFECTS[effect]:
-        return partly(0.5, "The effect is right, the line is not.", "which line, moved or added, would undo it?")
-    return wrong("Neither the line nor the effect is right.",
-                 "follow a packet with a socket and one without: each reference taken once and dropped once, nothing "
-                 "used after it was let go, a reader woken after there is something to read")
+    return fault_found(
+        answer["line"] in lines, answer["effect"] == EFFECTS[effect],
+        "whose packet, or which socket, is hurt, and how?",
+        "follow a packet with a socket and one without: each reference taken once and dropped once, nothing "
+        "used after it was let go, a reader woken after there is something to read",
+    )

@@ -51,6 +51,20 @@ def wrong(message: str, hint: str) -> Verdict:
     return Verdict(0, message, hint)
 
 
+def fault_found(line: bool, effect: bool, whom: str, follow: str) -> Verdict:
+    """Whether a fault's line and its effect were named: half of the points each.
+
+    `whom` hints at the effect to somebody who has the line, `follow` at where to begin to somebody who has neither.
+    """
+    if line and effect:
+        return right()
+    if line:
+        return partly(0.5, "The line is right, the effect is not.", whom)
+    if effect:
+        return partly(0.5, "The effect is right, the line is not.", "which line, moved or added, would undo it?")
+    return wrong("Neither the line nor the effect is right.", follow)
+
+
 def together(parts: Mapping[str, Verdict]) -> Verdict:
     """The verdicts on an answer of several parts as one: all count the same, and what is wrong is said part by part."""
     failed = {name: verdict for name, verdict in parts.items() if verdict.share < 1}
