@@ -31,7 +31,7 @@ def test_a_dearer_hand_over_moves_locks_in_proportion_an_atomic_less_and_private
 
 
 def test_both_locks_start_alike_and_part() -> None:
-    assert ns("ticket", 1) == ns("queued", 1)
+    assert ns("ticket", 1) == pytest.approx(ns("queued", 1), rel=1e-3)  # where the window ends within one
     assert ns("queued", 16) == pytest.approx(8 * ns("queued", 2), rel=0.02)
     assert ns("ticket", 16) > 3 * ns("queued", 16)
     neoverse = line_program.costs(load("neoverse-n1"))
