@@ -25,10 +25,14 @@ STUDENTS = {"ada": "perfect", "blaise": "half", "carl": "wrong", "emmy": "killed
 
 
 def begin(course: Course) -> subprocess.Popen[str]:
-    """Start grading as a teacher does, in a group of its own, as a terminal would."""
+    """Start grading as a teacher does, in a group of its own, as a terminal would.
+
+    Tests that a shell runs in the background inherit a Ctrl-C that does nothing; a terminal's program does not.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "book.course", "grade", str(course.root), ASSIGNMENT], cwd=ROOT, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
