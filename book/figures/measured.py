@@ -197,8 +197,8 @@ class Chooser:
 CHOOSER: Final = """
 <div class="rp-own-files" role="group" aria-label="Your own files">
 <p><label for="rp-own-file">Your own files (written by <code>host experiment --json</code>): </label>
-<input id="rp-own-file" type="file" accept=".json,application/json" multiple>
-<button id="rp-own-back" type="button" hidden>the book's again</button></p>
+<input id="rp-own-file" type="file" accept=".json,application/json" multiple="multiple">
+<button id="rp-own-back" type="button" hidden="hidden">the book's again</button></p>
 <p id="rp-own-said" role="status" aria-live="polite">They stay in your browser: nothing is sent.</p>
 </div>
 <script>
