@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]
+from json.decoder import JSONDecodeError, scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, Final
 
 Path = tuple[str | int, ...]

@@ -213,7 +213,7 @@ class Count:
 
 def counts(rows: Sequence[Row], figures: Iterable[Figure] | None = None) -> list[Count]:
     """Verdicts by thread, in the order of the rows."""
-    kinds = {(f.thread, f.figure): f.kind for f in (reported.figures() if figures is None else figures)}
+    kinds = _kinds() if figures is None else {(f.thread, f.figure): f.kind for f in figures}
     out = []
     for thread in dict.fromkeys(r["thread"] for r in rows):
         mine = [r for r in rows if r["thread"] == thread]

@@ -12,6 +12,7 @@ from typing import Final
 from nbformat import NotebookNode
 
 from sim.exercises import assignments
+from sim.exercises.presubmit import GRADED_S
 
 from . import sources
 from .checks import checks
@@ -19,7 +20,6 @@ from .rehearsal import rehearse
 
 #: Rehearsed with different numbers, one of them not ASCII.
 STUDENTS: Final = ("ada", "grace-h", "émilie")
-GRADED_S: Final = 5.0
 AT_A_TIME: Final = 2  # kernels; each is busy on one or two CPUs
 LEAST_PHRASE: Final = 12
 
@@ -104,6 +104,6 @@ def validate(name: str, released: NotebookNode, students: Sequence[str] = STUDEN
     if sorted(blank.judged) != sorted(sources.points(author)):
         faults.append("the released notebook does not ask what the author's asks")
     if slowest > GRADED_S:
-        faults.append(f"a graded cell takes {slowest:.1f} s; at most {GRADED_S:.0f} s are allowed")
+        faults.append(f"a graded cell takes {slowest:.1f} s; at most {GRADED_S} s are allowed")
     by_hand = sum(sources.points_by_hand(author).values())
     return Finding(name, of, by_hand, len(checks(name)), slowest, tuple(faults))

@@ -179,6 +179,14 @@ def words() -> dict[str, str]:
     for name in ("forward", "udp-early-demux"):
         spent = documents()[name]["arms"]["off"]["softirq_ns_per_packet"]["mean"]
         out[f"own-{name.split('-')[0]}-softirq"] = f"{spent / 1000:.1f} µs"
+    far = readings["plain"]["wakeup_other_cpu"]
+    out["own-far-least"] = f"{far['low'] / 1000:.1f} µs"
+    for name, arm in (("rps", "on"), ("forward", "off")):
+        here = next(row for row in rows(name) if row["arm"] == arm)
+        out[f"own-{name}-promised"] = (
+            f"{here['simulated_change_pct']:+.0f} %" if name == "rps"
+            else f"{100 * (here['simulated'] / here['measured'] - 1):.0f} %"
+        )
     lost = documents()["fanout"]["arms"]["without"]["lost_pct"]["mean"]
     out["own-fanout-lost"] = f"{lost:.1f} %"
     return out

@@ -16,12 +16,12 @@ defer:
     push sk.defer_list[flow] skb
     ret
 """
-_EAT_INVERTED: Final = _EAT.replace("branch n != 0 defer", "branch n == 0 defer").replace(
+_EAT_1: Final = _EAT.replace("branch n != 0 defer", "branch n == 0 defer").replace(
     "branch n == 0 free", "branch n != 0 free"
 )
-_EAT_WRONG_QUEUE: Final = _EAT.replace("push sk.defer_list[flow] skb", "push sk.receive_queue[flow] skb")
-_EAT_TWICE: Final = _EAT.replace("    ret\n", "    jump free\n")
-_EAT_FORGETS: Final = _EAT.replace("    push sk.defer_list[flow] skb\n", "")
+_EAT_2: Final = _EAT.replace("push sk.defer_list[flow] skb", "push sk.receive_queue[flow] skb")
+_EAT_3: Final = _EAT.replace("    ret\n", "    jump free\n")
+_EAT_4: Final = _EAT.replace("    push sk.defer_list[flow] skb\n", "")
 
 _FLUSH: Final = """\
 routine flush
@@ -37,12 +37,12 @@ next:
 done:
     set skb = aside
 """
-_FLUSH_LOSES: Final = _FLUSH.replace("done:\n    set skb = aside\n", "done:\n")
-_FLUSH_NEVER: Final = _FLUSH.replace("branch n == 0 out", "branch n != 0 out")
+_FLUSH_1: Final = _FLUSH.replace("done:\n    set skb = aside\n", "done:\n")
+_FLUSH_2: Final = _FLUSH.replace("branch n == 0 out", "branch n != 0 out")
 
 _PAIRS: Final = (
-    (_EAT_INVERTED, _FLUSH), (_EAT, _FLUSH_LOSES), (_EAT_WRONG_QUEUE, _FLUSH), (_EAT, _FLUSH_NEVER),
-    (_EAT_TWICE, _FLUSH), (_EAT_FORGETS, _FLUSH),
+    (_EAT_1, _FLUSH), (_EAT, _FLUSH_1), (_EAT_2, _FLUSH), (_EAT, _FLUSH_2),
+    (_EAT_3, _FLUSH), (_EAT_4, _FLUSH),
 )
 FAULTS: Final = len(_PAIRS)
 

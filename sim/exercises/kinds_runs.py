@@ -38,14 +38,14 @@ KINDS: Final = (
         givens=(Given("mtu", 1300, 4168, 4), Picked("where", ("same_cpu", "other_socket"))),
         before=(
             Run(
-                "near_gbps", "On another CPU of the socket", "Gbit/s", "tcp-5.17", "gbps",
+                "near_gbps", "On another CPU of the package", "Gbit/s", "tcp-5.17", "gbps",
                 {"defer_free": "0", "mtu": "mtu"},
             ),
         ),
         text="In tcp-5.17, without the patch that defers frees and with an MTU of {mtu}, the reader on another "
-        "CPU of the same socket makes {near_gbps} Gbit/s. Let it run at `reader_cpu` = {where}. How many "
+        "CPU of the same package makes {near_gbps} Gbit/s. Let it run at `reader_cpu` = {where}. How many "
         "Gbit/s?",
-        hint="On one CPU everything is paid by one; on the other socket every line comes from farther away.",
+        hint="On one CPU everything is paid by one; in the other package every line comes from farther away.",
         within_pct=15,
         after=(
             Run(

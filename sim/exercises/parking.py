@@ -96,7 +96,6 @@ def _count(spec: Spec) -> Callable[[Program], None]:
 
 
 _FAULTY: Final = (
-    # the socket's cache is asked the wrong way round
     """\
     load n = sock.rx_dst[flow]
     branch n != 0 force
@@ -108,7 +107,6 @@ force:
     atomic rtable.__refcnt
     store sk_buff.refdst[skb] = 2
 """,
-    # the packet does not let go
     """\
     load n = sock.rx_dst[flow]
     branch n != 0 out
@@ -117,7 +115,6 @@ force:
     atomic rtable.__refcnt
     store sk_buff.refdst[skb] = 2
 """,
-    # a reference is taken that nobody will drop
     """\
     load n = sock.rx_dst[flow]
     atomic rtable.__refcnt
@@ -127,7 +124,6 @@ force:
 force:
     store sk_buff.refdst[skb] = 2
 """,
-    # a reference is promised that nobody took
     """\
     load n = sock.rx_dst[flow]
     branch n == 0 force
@@ -138,7 +134,6 @@ force:
     branch n != 1 out
     store sk_buff.refdst[skb] = 2
 """,
-    # the first packet of a flow is parked as it came
     """\
     load n = sock.rx_dst[flow]
     branch n == 0 force
@@ -150,7 +145,6 @@ force:
     atomic rtable.__refcnt
     store sk_buff.refdst[skb] = 2
 """,
-    # taken, and not remembered
     """\
     load n = sock.rx_dst[flow]
     branch n == 0 force
@@ -161,7 +155,6 @@ force:
     branch n != 1 out
     atomic rtable.__refcnt
 """,
-    # the first packet loses its route, and with it what the socket would have cached
     """\
     load n = sk_buff.refdst[skb]
     branch n == 2 out

@@ -36,6 +36,22 @@ def test_the_capture_on_the_page_is_merged_more_the_higher_the_limit() -> None:
     assert up[0] == 400
 
 
+def changed(name: str, arm: str) -> tuple[float, float]:
+    change = measured.documents()[name]["change_pct"][arm]
+    return change["low"], change["high"]
+
+
+def test_what_the_page_says_of_the_stored_measurements_is_so() -> None:
+    for name in ("rps", "rps-many"):
+        low, high = changed(name, "on")
+        assert low < 0 < high
+    widths = [high - low for low, high in (changed("rps", "on"), changed("rps-many", "on"))]
+    assert widths[1] > 5 * widths[0]
+    assert changed("reader-cpu", "other")[0] > 0
+    arms = measured.documents()["mtu"]["arms"]
+    assert arms["1500"]["rate_gbps"]["mean"] < arms["9000"]["rate_gbps"]["mean"] < arms["4168"]["rate_gbps"]["mean"]
+
+
 PAGE = """<!doctype html><html lang="en"><title>x</title><body>{chooser}
 <div data-measured="gro" data-answers="rate_gbps" data-scale="1" data-digits="1"><table><tbody>
 <tr data-arm="off"><td data-part="measured">1.0</td><td data-part="span"></td><td data-part="change"></td></tr>

@@ -56,6 +56,8 @@ def test_without_webassembly_the_still_picture_and_its_reason_stand(
 def test_without_workers_the_figure_runs_and_the_page_does_not_freeze(
     watch: Callable[..., Any], write_page: Callable[..., str], widget: PathWidget
 ) -> None:
+    if isinstance(widget, Practice):
+        pytest.skip("nothing is computed before somebody answers")
     policy = POLICY.format("script-src file: 'unsafe-inline' 'wasm-unsafe-eval'; worker-src 'none'")
     page = watch(write_page("no-worker", widget, head=policy)).page
     page.evaluate(
@@ -72,9 +74,7 @@ def test_without_workers_the_figure_runs_and_the_page_does_not_freeze(
     )
     page.wait_for_selector(SETTLED, timeout=20_000)
     # long enough to notice, in a figure that computes for a while
-    assert page.evaluate(
-        "((all) => longest < 100 || all < 500 || longest / all < 0.34)(performance.now() - began)"
-    )
+    assert page.evaluate("longest < 100 || longest / (performance.now() - began) < 0.34")
 
 
 @pytest.mark.parametrize(

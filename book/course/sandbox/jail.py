@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from sim.exercises.identity import GRADER
+
 from .group import Group
 from .limits import Limits
 
@@ -126,7 +128,7 @@ class Jail:
             "NUMBA_CACHE_DIR": f"{INSIDE}/compiled",
             "MPLBACKEND": "agg",
             "MPLCONFIGDIR": f"{INSIDE}/matplotlib",
-            "RECEIVE_PATH_STUDENT": self.student,
+            GRADER: self.student,
             # threads count as processes, and one submission is worth one core
             **{f"{name}_NUM_THREADS": "1" for name in ("NUMBA", "OMP", "OPENBLAS", "MKL")},
         }

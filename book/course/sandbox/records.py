@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Final
 
-ANSWER: Final = "application/vnd.receive-path.answer+json"
+from sim.exercises.handing_in import MIME
+
 #: Kinds of output that are kept. Scripts and HTML of a student are not: a teacher's browser would run them.
 SHOWN: Final = ("text/plain", "text/markdown", "image/png", "image/jpeg")
 LONGEST_LINE: Final = 4_000_000
@@ -100,7 +101,7 @@ def _output(found: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[Any]]
         return {"output_type": kind, "ename": name, "evalue": value, "traceback": shown}, []
     if kind in ("display_data", "execute_result") and isinstance(found.get("data"), dict):
         data = found["data"]
-        answers = [data[ANSWER]] if ANSWER in data and _plain(data[ANSWER]) else []
+        answers = [data[MIME]] if MIME in data and _plain(data[MIME]) else []
         shown_data = {name: _text(data[name]) for name in SHOWN if isinstance(data.get(name), str)}
         # all become display_data: an execute_result is how nbgrader is told a number of points
         return {"output_type": "display_data", "data": shown_data, "metadata": {}} if shown_data else None, answers

@@ -12,9 +12,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output, new_raw_ce
 
 from book.course import sources
 from book.course.simulate import solutions
+from sim.exercises.handing_in import MIME
 
 ASSIGNMENT = "tcp-5.17"
-MIME = "application/vnd.receive-path.answer+json"
 #: Either changes the notebook, or writes the folder itself and returns True.
 Change = Callable[[NotebookNode, Path], bool | None]
 

@@ -17,6 +17,7 @@ from book.course import config, generate, kit, new, rehearsal, sources, validati
 from book.course.__main__ import COMMANDS, main
 from book.course.nbgrader_tool import nbgrader
 from sim.exercises import inventory
+from sim.exercises.presubmit import GRADED_S
 
 NAME = "tcp-5.17"
 
@@ -127,6 +128,13 @@ def test_the_kit_has_no_sources_checks_or_answers(course: Path, tmp_path: Path) 
     assert one == two
 
 
+def test_no_comment_in_the_kit_says_what_is_wrong_with_a_faulty_routine() -> None:
+    for name in ("parking", "faulty_lists"):
+        text = (kit.ROOT / f"sim/exercises/{name}.py").read_text(encoding="utf-8")
+        begin = text.index("_FAULTY: Final" if name == "parking" else "_EAT: Final")
+        assert "#" not in text[begin:], name
+
+
 def test_the_kit_works_by_itself(course: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(kit.pack(course, out=tmp_path / "kit.zip")).extractall(tmp_path)
     top = tmp_path / kit.TOP
@@ -161,7 +169,7 @@ def test_solutions_get_all_points_for_several_students_and_a_blank_notebook_none
     released = nbformat.read(tmp_path / "rx" / "release" / name / f"{name}.ipynb", 4)
     found = validation.validate(name, released)
     assert found.faults == ()
-    assert found.slowest_s < validation.GRADED_S
+    assert found.slowest_s < GRADED_S
 
 
 @pytest.mark.slow

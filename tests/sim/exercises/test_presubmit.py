@@ -11,6 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 from book.course import sources
+from book.course.sandbox import Limits
 from sim.exercises import presubmit
 from sim.exercises.identity import GRADER, HUB
 from sim.exercises.presubmit import FINE, PROBLEMS, UNREADABLE, look
@@ -153,3 +154,8 @@ def test_a_loop_and_a_dead_kernel_end_the_run_in_words(released: Path, monkeypat
         released, lambda made, by: by["solve-gro-fill"].update(source="import os; os.kill(os.getpid(), 9)")
     )
     assert any("the kernel died in cell solve-gro-fill" in line for line in look(dead).problems)
+
+
+def test_it_is_no_more_patient_than_the_grader() -> None:
+    assert Limits().cell_seconds >= presubmit.CELL_S
+    assert presubmit.GRADED_S < presubmit.CELL_S
