@@ -61,6 +61,13 @@ def work_through(name: str, who: str, wanted: Collection[str] = (), blank: bool 
     return judged
 
 
+def lost(judgement: Judgement) -> str:
+    """What is said of an answer that did not get all points; who loses some gets a hint."""
+    assert judgement.points < judgement.of
+    assert judgement.hint
+    return judgement.text
+
+
 def needs_machine(notebook: Any, wanted: Collection[str]) -> bool:
     """Whether one of the questions uses the run of the cell ``machine``."""
     cells = {sources.grade_id(cell): cell.source for cell in notebook.cells}
