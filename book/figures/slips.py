@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from sim import scenarios
+from sim import packing, scenarios
 from sim.result import Result
 
 from .table import Table
 
-HEADERS: Final = 72  # IPv6 and TCP with timestamps, as `sim.scenarios.tcp_5_17` counts them
 MTU: Final = 1500
 GRO_LIMIT: Final = 65_536
 
@@ -36,10 +35,9 @@ def _run(defer_free: int) -> Result:
 
 def headers() -> Slip:
     """GRO's limit divided by whole packets."""
-    payload = MTU - HEADERS
     return Slip(
         "How many segments does GRO merge?", "the limit over the packet's size",
-        f"{(GRO_LIMIT - 1) // MTU}", f"{(GRO_LIMIT - 1 - HEADERS) // payload}",
+        f"{(GRO_LIMIT - 1) // MTU}", f"{packing.pack(mtu=MTU).segments}",
         "headers are counted for each segment",
     )
 
