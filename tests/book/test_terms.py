@@ -41,3 +41,11 @@ def test_a_page_without_widgets_does_not_load_the_places(tmp_path: Path) -> None
     out = built(tmp_path)
     assert "receive-path-terms.js" in (out / "index.html").read_text()
     assert "receive-path-terms.js" not in (out / "deep/glossary.html").read_text()
+
+
+def test_a_builder_that_finds_all_pages_read_gets_the_places_too(tmp_path: Path) -> None:
+    """As the one of the PDF does behind that of the pages."""
+    built(tmp_path)
+    with docutils_namespace():
+        Sphinx(tmp_path, tmp_path, tmp_path / "single", tmp_path / "trees", "singlehtml", status=None).build()
+    assert "tcp_rcv()" in (tmp_path / "single/_static/receive-path-terms.js").read_text()

@@ -46,6 +46,8 @@ def add_terms(
 ) -> None:
     """Load it where a widget is, before the widgets start."""
     if MARK in context.get("body", ""):
+        if not (Path(app.outdir) / "_static" / SCRIPT).exists():  # a builder that had nothing to read checked nothing
+            write_terms(app, app.env)
         app.add_js_file(SCRIPT, loading_method="defer", priority=400)
 
 
