@@ -9,7 +9,7 @@ from typing import Any, Final
 from sim import scenarios
 from sim.engine import tables as T
 from sim.exercises.defer_list import AWAY, CPU_LIST, locking, with_cpu_list, with_socket_list
-from sim.exercises.faulty_lists import faulty_list
+from sim.exercises.faulty import texts
 from sim.exercises.holes import Bounded
 from sim.exercises.instance import Instance
 from sim.layout import Layout, Member
@@ -199,7 +199,7 @@ def _kernels(setting: int) -> Result:
 
 @question("defer-bug", points=4)
 def defer_bug(instance: Instance, answer: str) -> Verdict:
-    if same(answer, faulty_list(instance.number("fault"))):
+    if same(answer, texts("tcp-5.17")[instance.number("fault")]):
         return wrong("This is the colleague's list, as it came.", "run it in several settings: what does it do?")
     scenario = with_socket_list(answer)
     for setting, knobs in enumerate(SETTINGS):

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from sim import scenarios
+from sim.exercises.faulty import texts
 from sim.exercises.instance import Instance
-from sim.exercises.parking import PARKED, TAKEN, faulty_parking, parked, with_parking
+from sim.exercises.parking import PARKED, TAKEN, parked, with_parking
 from sim.path.linear import NO_DST, NOREF, REFERENCE
 from sim.result import Result
 from sim.scenarios.scenario import RunError
@@ -168,7 +169,7 @@ def padding_measurement(instance: Instance, answer: dict[str, float]) -> Verdict
 
 @question("parking-bug", points=4)
 def parking_bug(instance: Instance, answer: str) -> Verdict:
-    if same(answer, faulty_parking(instance.number("fault"))):
+    if same(answer, texts("tcp-prequeue")[instance.number("fault")]):
         return wrong("This is the colleague's routine, as it came.", "count what it does to the packets: `parked` does")
     try:
         found = parked(with_parking(answer))

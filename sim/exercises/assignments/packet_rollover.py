@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..faulty import texts
 from ..forms import Choice, Number, Parts
 from ..instance import Assignment, Given, Picked, Question
 from ..pressure_mark import with_mark
@@ -13,50 +14,8 @@ EFFECTS: Final = (
     "two CPUs may fill the same frame", "the program may read a frame that is not filled yet", "a lock stays held",
     "a lock is taken for nothing", "an index leaves its table", "a line is written for nothing",
 )
-_SEARCH: Final = (
-    "look:  branch slot == flow skip", "       call   packet_rcv_has_room", "       branch n != 0 found",
-    "skip:  set    slot = slot + 1", "       set    slot = slot % members", "       branch slot != first look",
-    "       jump   drop", "found: branch slot == first fill", "       write  packet_rollover.sock[flow]",
-    "       store  packet_rollover.sock[flow] = slot",
-)
-_FILL: Final = (
-    "fill:  lock   sk_receive_queue.lock[slot]", "       read   packet_sock.head[slot]",
-    "       load   frame = packet_sock.head[slot]", "       read   tpacket2_hdr.tp_status[frame]",
-    "       load   n = tpacket2_hdr.tp_status[frame]", "       branch n != 0 full",
-    "       set    n = frame + 1                       # the ring's end is left out",
-    "       write  packet_sock.head[slot]", "       store  packet_sock.head[slot] = n",
-    "       unlock sk_receive_queue.lock[slot]", "       write  tpacket2_hdr.data[frame]",
-    "       write  tpacket2_hdr.tp_status[frame]", "       store  tpacket2_hdr.tp_status[frame] = 1",
-    "       jump   wake", "full:  unlock sk_receive_queue.lock[slot]", "       jump   drop",
-)
-
-
-def _without(rows: tuple[str, ...], at: int, label: str = "") -> tuple[str, ...]:
-    """Rows without one; its label goes to the next."""
-    rest = rows[:at] + rows[at + 1:]
-    return (*rest[:at], label + rest[at][len(label):], *rest[at + 1:])
-
-
-def _moved(rows: tuple[str, ...], at: int, to: int, count: int = 1) -> tuple[str, ...]:
-    """Rows with some of them moved before another one (counted without them)."""
-    part, rest = rows[at:at + count], rows[:at] + rows[at + count:]
-    return rest[:to] + part + rest[to:]
-
-
-def numbered(rows: tuple[str, ...]) -> str:
-    """A listing with its lines counted from 1."""
-    return "\n".join(f"{k:>2}  {row}" for k, row in enumerate(rows, 1))
-
-
 #: The search and the filling of a frame as six colleagues typed them, one fault in each.
-LISTINGS: Final = tuple(map(numbered, (
-    _SEARCH + _moved(_FILL, 9, 6),
-    _SEARCH + _moved(_FILL, 10, 12),
-    _SEARCH + _without(_FILL, 14, "full:"),
-    _without(_SEARCH, 0, "look:") + _FILL,
-    _without(_SEARCH, 4) + _FILL,
-    _without(_SEARCH, 7, "found:") + _FILL,
-)))
+LISTINGS: Final = texts("packet-rollover")
 _TASKS: Final = tuple(Given(f"task_{k}", 430, 540) for k in range(8))
 
 ASSIGNMENT = Assignment(

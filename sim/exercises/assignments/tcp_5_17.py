@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..defer_list import with_cpu_list, with_socket_list
-from ..faulty_lists import FAULTS
+from ..faulty import texts
 from ..forms import Choice, Number, Parts
 from ..instance import Assignment, Given, Picked, Question
 from ..routine_form import Routine
@@ -107,7 +107,7 @@ _WRITE = (
         "both routines with the fault repaired.",
         Routine(with_socket_list),
         "the repaired list runs like that of 5.17 in four settings",
-        (Given("fault", 0, FAULTS - 1),),
+        (Given("fault", 0, len(texts("tcp-5.17")) - 1),),
     ),
     Question(
         "cpu-list",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..faulty import texts
 from ..forms import Choice, Number, Parts, Several
 from ..instance import Assignment, Given, Question
-from ..parking import FAULTS, with_parking
+from ..parking import with_parking
 from ..routine_form import Routine
 
 #: Members of the route in the question on its layout, in their order.
@@ -103,7 +104,7 @@ _WRITE = (
         Routine(with_parking),
         "three properties: no packet is parked with a route that nobody counts; as many references are taken as "
         "packets will drop; the patch still does what it is for, and no more",
-        (Given("fault", 0, FAULTS - 1),),
+        (Given("fault", 0, len(texts("tcp-prequeue")) - 1),),
     ),
 )
 

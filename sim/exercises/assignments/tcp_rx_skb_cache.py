@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..faulty import texts
 from ..forms import Choice, Number, Parts
 from ..instance import Assignment, Given, Picked, Question
 
@@ -11,37 +12,8 @@ EFFECTS: Final = (
     "kept packets are lost", "a packet is freed twice", "an index leaves its table", "a lock stays held",
     "the lock is held longer than it must be",
 )
-#: The cache of a socket: what its reader does with a packet that it has read, and what softirq does with the next.
-_EAT: Final = (
-    "eat:     load   other = sock.rx_cache[flow]", "         branch other >= 0 free",
-    "         write  sk_buff.data[skb]", "         store  sock.rx_cache[flow] = skb", "         ret",
-    "free:    call   __kfree_skb", "         ret",
-)
-_RCV: Final = (
-    "rcv:     lock   sk_lock.slock[flow]", "         load   n = sock.owned[flow]", "         branch n != 0 backlog",
-    "         load   aside = sock.rx_cache[flow]", "         store  sock.rx_cache[flow] = -1",
-    "         call   tcp_v6_do_rcv", "         unlock sk_lock.slock[flow]", "         branch aside < 0 out",
-    "         set    skb = aside", "         call   __kfree_skb", "         jump   out",
-    "backlog: push   sk_backlog[flow] skb", "         unlock sk_lock.slock[flow]", "out:     ret",
-)
-
-
-def numbered(rows: tuple[str, ...]) -> str:
-    """A listing with its lines counted from 1."""
-    return "\n".join(f"{k:>2}  {row}" for k, row in enumerate(rows, 1))
-
-
-#: The same as seven colleagues typed it, one fault in each.
-LISTINGS: Final = tuple(map(numbered, (
-    _EAT[:1] + _EAT[2:] + _RCV,
-    _EAT + _RCV[:4] + _RCV[5:],
-    (*_EAT, "rcv:     load   aside = sock.rx_cache[flow]", _RCV[0].replace("rcv:", "    "), *_RCV[1:3], *_RCV[4:]),
-    _EAT + _RCV[:7] + _RCV[8:],
-    _EAT + _RCV[:12] + _RCV[13:],
-    (*_EAT, *_RCV[:3], _RCV[4], _RCV[3], *_RCV[5:]),
-    (*_EAT, *_RCV[:6], "         branch aside < 0 done", *_RCV[8:10], "done:    unlock sk_lock.slock[flow]",
-     *_RCV[10:]),
-)))
+#: What a socket's reader does with a packet that it has read, and softirq with the next, as seven colleagues typed it.
+LISTINGS: Final = texts("tcp-rx-skb-cache")
 
 ASSIGNMENT = Assignment(
     "tcp-rx-skb-cache",

@@ -5,51 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from ..early_demux import with_early_demux
+from ..faulty import texts
 from ..forms import Choice, Number, Parts
 from ..instance import Assignment, Given, Picked, Question
 from ..routine_form import Routine
 
-#: A rule's and UDP's part of the way as six colleagues typed them, one fault in each.
-_RULE: Final = (
-    "rule:  load   sk = skb.sock[skb]", "       branch sk >= 0 has", "       call   __udp6_lib_lookup",
-    "       branch sk < 0 next", "       atomic udp6_sock.sk_refcnt[sk]      # take",
-    "       read   udp6_sock.sk_uid[sk]", "       atomic udp6_sock.sk_refcnt[sk]      # drop", "       jump   next",
-    "has:   read   udp6_sock.sk_uid[sk]", "next:  loop   rules rule",
-)
-_RCV: Final = (
-    "rcv:   load   sk = skb.sock[skb]", "       branch sk >= 0 queue", "       call   __udp6_lib_lookup",
-    "       branch sk < 0 free", "queue: load   held = skb.held[skb]", "       lock   sk_receive_queue.lock[sk]",
-    "       push   sk_receive_queue[sk] skb", "       unlock sk_receive_queue.lock[sk]", "       call   wake_reader",
-    "       branch held == 0 done", "       atomic udp6_sock.sk_refcnt[sk]      # drop", "done:  ret",
-    "free:  call   kfree_skb", "       ret",
-)
 EFFECTS: Final = (
     "references are never dropped", "a reference is dropped that was never taken", "a socket is used that may be gone",
     "a packet is used that may be gone", "the look-up is made although the socket is known", "a reader sleeps for ever",
 )
-
-
-def _swapped(rows: tuple[str, ...], a: int, b: int) -> tuple[str, ...]:
-    """Rows with two of them in each other's place."""
-    out = list(rows)
-    out[a], out[b] = out[b], out[a]
-    return tuple(out)
-
-
-def numbered(rows: tuple[str, ...]) -> str:
-    """A listing with its lines counted from 1."""
-    return "\n".join(f"{k:>2}  {row}" for k, row in enumerate(rows, 1))
-
-
-LISTINGS: Final = tuple(map(numbered, (
-    _RULE[:6] + _RULE[7:] + _RCV,
-    _RULE + _RCV[:9] + _RCV[10:],
-    _swapped(_RULE, 5, 6) + _RCV,
-    _RULE + _RCV[:4] + ("queue: lock   sk_receive_queue.lock[sk]", *_RCV[6:8],
-                        "       load   held = skb.held[skb]", *_RCV[8:]),
-    _RULE[:1] + _RULE[2:] + _RCV,
-    _RULE + _RCV[:5] + (_RCV[8], *_RCV[5:8], *_RCV[9:]),
-)))
+#: A rule's and UDP's part of the way as six colleagues typed them, one fault in each.
+LISTINGS: Final = texts("udpv6-early-demux")
 
 ASSIGNMENT = Assignment(
     "udpv6-early-demux",

@@ -10,12 +10,10 @@ from book.course.checks import judge, tcp_5_17, tcp_prequeue
 from sim import scenarios
 from sim.exercises import assignments
 from sim.exercises.defer_list import locking
-from sim.exercises.faulty_lists import FAULTS as LIST_FAULTS
-from sim.exercises.faulty_lists import faulty_list
-from sim.exercises.parking import FAULTS as PARKING_FAULTS
-from sim.exercises.parking import faulty_parking
+from sim.exercises.faulty import texts
 from tests.book.course.desk import lost, work_through
 
+LISTS, PARKINGS = texts("tcp-5.17"), texts("tcp-prequeue")
 LIST = """\
 routine eat
     load other = sk_buff.alloc_cpu[skb]
@@ -97,27 +95,27 @@ def test_feedback_does_not_state_the_number() -> None:
         assert str(truth) not in lost(judge("tcp-5.17", "ada", question, answer))
 
 
-@pytest.mark.parametrize("fault", range(LIST_FAULTS))
+@pytest.mark.parametrize("fault", range(len(LISTS)))
 def test_a_faulty_list_is_refused_as_it_came_and_with_another_comment(fault: int) -> None:
     who = student_with("tcp-5.17", "defer-bug", "fault", fault)
-    for text in (faulty_list(fault), faulty_list(fault).replace("routine flush", "# mine\nroutine  flush")):
+    for text in (LISTS[fault], LISTS[fault].replace("routine flush", "# mine\nroutine  flush")):
         judgement = judge("tcp-5.17", who, "defer-bug", text)
         assert judgement.points == 0
         assert "as it came" in judgement.message
 
 
-@pytest.mark.parametrize("fault", range(LIST_FAULTS))
+@pytest.mark.parametrize("fault", range(len(LISTS)))
 def test_a_faulty_list_is_found_by_what_it_does(fault: int) -> None:
-    who = student_with("tcp-5.17", "defer-bug", "fault", (fault + 1) % LIST_FAULTS)
-    assert judge("tcp-5.17", who, "defer-bug", faulty_list(fault)).points <= 1
+    who = student_with("tcp-5.17", "defer-bug", "fault", (fault + 1) % len(LISTS))
+    assert judge("tcp-5.17", who, "defer-bug", LISTS[fault]).points <= 1
 
 
-@pytest.mark.parametrize("fault", range(PARKING_FAULTS))
+@pytest.mark.parametrize("fault", range(len(PARKINGS)))
 def test_a_faulty_parking_is_found_by_what_it_does(fault: int) -> None:
     unchanged = student_with("tcp-prequeue", "parking-bug", "fault", fault)
-    assert judge("tcp-prequeue", unchanged, "parking-bug", faulty_parking(fault)).points == 0
-    other = student_with("tcp-prequeue", "parking-bug", "fault", (fault + 1) % PARKING_FAULTS)
-    assert judge("tcp-prequeue", other, "parking-bug", faulty_parking(fault)).points <= 1
+    assert judge("tcp-prequeue", unchanged, "parking-bug", PARKINGS[fault]).points == 0
+    other = student_with("tcp-prequeue", "parking-bug", "fault", (fault + 1) % len(PARKINGS))
+    assert judge("tcp-prequeue", other, "parking-bug", PARKINGS[fault]).points <= 1
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import pytest
 from nbgrader.preprocessors import ClearMarkScheme, ClearSolutions
 
 from book.build.report import Refusal
-from book.course import config, generate, kit, new, rehearsal, sources, validation
+from book.course import config, faults, generate, kit, new, rehearsal, sources, validation
 from book.course.__main__ import COMMANDS, main
 from book.course.nbgrader_tool import nbgrader
-from sim.exercises import inventory
+from sim.exercises import faulty, inventory
 from sim.exercises.presubmit import GRADED_S
 
 NAME = "tcp-5.17"
@@ -128,11 +128,11 @@ def test_the_kit_has_no_sources_checks_or_answers(course: Path, tmp_path: Path) 
     assert one == two
 
 
-def test_no_comment_in_the_kit_says_what_is_wrong_with_a_faulty_routine() -> None:
-    for name in ("parking", "faulty_lists"):
-        text = (kit.ROOT / f"sim/exercises/{name}.py").read_text(encoding="utf-8")
-        begin = text.index("_FAULTY: Final" if name == "parking" else "_EAT: Final")
-        assert "#" not in text[begin:], name
+def test_students_get_faulty_programs_as_finished_texts_and_not_how_they_were_made(course: Path) -> None:
+    assert {name: list(faulty.texts(name)) for name in faults.made()} == {
+        name: ["\n".join(text.splitlines()) for text in made] for name, made in faults.made().items()
+    }
+    assert "sim/exercises/faulty.json" in kit.contents(course)
 
 
 def test_the_kit_works_by_itself(course: Path, tmp_path: Path) -> None:
