@@ -17,6 +17,7 @@ from book.course.grading.outcome import compiled
 from book.course.sandbox import Code, Limits, Run, jail, records, run_cells
 from book.course.sandbox.group import Group
 from book.course.sandbox.jail import ROOT
+from sim.exercises.handing_in import MIME
 
 from .classroom import needs_sandbox
 
@@ -197,7 +198,7 @@ def test_outputs_of_another_shape_are_dropped(found: object) -> None:
 def test_an_execute_result_of_a_student_is_never_one_afterwards() -> None:
     kept, answers = records.outputs(
         [{"output_type": "execute_result", "data": {"text/plain": "25", "text/html": "<b>25</b>",
-                                                    records.ANSWER: {"question": "q", "answer": 1}}}], 1000,
+                                                    MIME: {"question": "q", "answer": 1}}}], 1000,
     )
     assert kept == [{"output_type": "display_data", "data": {"text/plain": "25"}, "metadata": {}}]
     assert answers == [{"question": "q", "answer": 1}]
@@ -205,5 +206,5 @@ def test_an_execute_result_of_a_student_is_never_one_afterwards() -> None:
 
 @pytest.mark.parametrize("answer", [float("nan"), "x" * 200_000, json.loads("[" * 60 + "]" * 60), "\ud800"])
 def test_an_answer_that_no_check_should_see_is_dropped(answer: object) -> None:
-    output = {"output_type": "display_data", "data": {records.ANSWER: {"question": "q", "answer": answer}}}
+    output = {"output_type": "display_data", "data": {MIME: {"question": "q", "answer": answer}}}
     assert records.outputs([output], 10_000)[1] == []
