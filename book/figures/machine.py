@@ -9,6 +9,7 @@ from typing import Final
 from book.figures.svg import Picture
 from book.figures.table import Table
 from sim import contention as published
+from sim import counting
 from sim.machine import Machine, load
 from widgets import line_program
 
@@ -134,7 +135,7 @@ def words() -> dict[str, str]:
     """What the page's sentences quote, by name: measured and simulated times on the Skylake, ns an operation."""
     add = dict(published.measured("atomic_add", "skylake-client").ns)
     plain = dict(published.measured("private_add", "skylake-client").ns)[1]
-    costs = line_program.costs(load("skylake-client"))
+    costs = counting.costs(load("skylake-client"))
     found = {
         "alone": f"{add[1]:.0f} ns", "beside": f"{add[2]:.0f} ns", "factor": f"{add[2] / add[1]:.0f}",
         "both": f"{add[2] / plain:.0f}", "model": f"{line_program.run('atomic', 2, costs) / 2:.0f}",
@@ -177,7 +178,7 @@ def model_table(machines: Sequence[str], threads: Sequence[int]) -> Table:
                 if ns is None:
                     cells.append(None)
                     continue
-                model = line_program.run(way, count, line_program.costs(load(machine)))
+                model = line_program.run(way, count, counting.costs(load(machine)))
                 cells.append(f"{ns:,.0f} / {model:,.0f} ({100 * (model - ns) / ns:+.0f} %)")
             rows.append([f"{label}, {row.processor}", *cells])
     return Table(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from book.figures import machine
+from sim import counting
 from sim.machine import load
 from widgets import line_program
 
 
 def ns(way: str, threads: int, **costs: int) -> float:
-    return line_program.run(way, threads, line_program.costs(load("skylake-client")) | costs)
+    return line_program.run(way, threads, counting.costs(load("skylake-client")) | costs)
 
 
 def test_the_factor_of_the_prediction_is_that_of_one_measurement_and_near_the_pencil() -> None:
@@ -34,7 +35,7 @@ def test_both_locks_start_alike_and_part() -> None:
     assert ns("ticket", 1) == pytest.approx(ns("queued", 1), rel=1e-3)  # where the window ends within one
     assert ns("queued", 16) == pytest.approx(8 * ns("queued", 2), rel=0.02)
     assert ns("ticket", 16) > 3 * ns("queued", 16)
-    neoverse = line_program.costs(load("neoverse-n1"))
+    neoverse = counting.costs(load("neoverse-n1"))
     first, fourth = (line_program.run("ticket", n, neoverse) / line_program.run("queued", n, neoverse) for n in (2, 4))
     assert first < 1.15
     assert fourth > 1.4

@@ -12,7 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SETTINGS = tomllib.loads((HERE / "settings.toml").read_text(encoding="utf-8"))
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.JupyterHub.bind_url = SETTINGS["address"]
 c.JupyterHub.db_url = f"sqlite:///{HERE / 'state' / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(HERE / "state" / "cookie_secret")

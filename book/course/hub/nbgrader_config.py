@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.CourseDirectory.course_id = os.environ["RECEIVE_PATH_COURSE"]
 c.Exchange.root = os.environ["RECEIVE_PATH_EXCHANGE"]
 if os.environ["RECEIVE_PATH_ROLE"] == "teacher":

@@ -122,6 +122,7 @@ def test_without_a_rule_the_posted_patch_gains_nothing() -> None:
 
 
 def test_a_rate_after_allows_a_curve_of_rules_and_look_ups() -> None:
+    assert isinstance(UDP, thread.UdpV6EarlyDemux)
     rows = UDP.allowed_lookups(870, (1, 4, 12, 32), replications=1)
     assert [row["uid_rules"] for row in rows] == [1, 4, 12]
     assert all(row["mbps"] == pytest.approx(870, rel=0.002) for row in rows)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ngshare_exchange import configureExchange
 
-c = get_config()  # noqa: F821
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
 configureExchange(c, os.environ.get("NGSHARE_ADDRESS"))  # none: where the chart puts it
 c.CourseDirectory.course_id = "receive-path"
 if os.environ.get("RECEIVE_PATH_ROLE") == "teacher":
