@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from .execute import TOC, fill
 from .places import BUILD, HTML, ROOT
 from .report import Refusal, run, say
 
@@ -17,7 +18,6 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 KERNEL_NOTICE = (
     "[IPKernelApp] WARNING"  # each kernel's word on how it is reached: true of loopback, of no use here
 )
-TOC = Path("book/_toc.yml")
 BUILDER = "from jupyter_book.cli.main import main; main()"  # the command's script dies when a clone is moved
 
 
@@ -64,7 +64,8 @@ def build(root: Path = ROOT) -> None:
         forget(root)
     unfinished.parent.mkdir(exist_ok=True)
     unfinished.touch()
-    say("building the book (the first time runs every notebook: a few minutes)")
+    fill(root)
+    say("building the pages")
     done = subprocess.run(
         command(root),
         cwd=root,
