@@ -32,6 +32,8 @@ from .report import say
 
 #: More kernels than this would need more memory than a small machine has: each takes some 400 MB.
 MOST_AT_ONCE: Final = 4
+#: Each kernel says how it is reached; that is true of loopback and of no use here.
+QUIET: Final = "--IPKernelApp.log_level=40"
 TOC: Final = Path("book/_toc.yml")
 
 
@@ -163,7 +165,9 @@ def _read(page: Path) -> NotebookNode:
 def _execute(job: Job) -> bool:
     """Run one notebook; keep its outputs if no cell fails."""
     notebook = _read(job.page)
-    ran = single_nb_execution(notebook, cwd=str(job.page.parent), timeout=job.timeout_s, allow_errors=False)
+    ran = single_nb_execution(
+        notebook, cwd=str(job.page.parent), timeout=job.timeout_s, allow_errors=False, extra_arguments=[QUIET],
+    )
     if ran.err is not None:
         return False
     bundle = CacheBundleIn(notebook, str(job.page), data={"execution_seconds": ran.time})

@@ -160,7 +160,7 @@ class Page:
         if name == "math":
             return f"${text}$"
         if name == "guess":
-            return "(your prediction)"
+            return "(compare your prediction)"
         if name in {"ref", "numref", "eq", "prf:ref"}:
             return title or self.labels.get(target, target.replace("-", " "))
         if name in {"sub", "sup", "kbd"}:
