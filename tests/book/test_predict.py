@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
@@ -13,6 +15,7 @@ from sphinx.util.docutils import docutils_namespace
 from book.build.places import ROOT
 from book.build.plain import Page
 
+PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "chapters").rglob("*.md")])
 QUESTION = "```{predict} one\n:unit: Mpps\n:max: 20\nHow many *packets*?\n```\n"
 
 
@@ -35,7 +38,7 @@ def built(folder: Path, **pages: str) -> tuple[str, str]:
 
 
 def test_a_guess_that_nobody_asked_for_is_a_warning(tmp_path: Path) -> None:
-    _, warnings = built(tmp_path, index=f"{QUESTION}\nYou said {{guess}}`won` Mpps.\n")
+    _, warnings = built(tmp_path, index=f"{QUESTION}\nIt is 9 {{guess}}`won`.\n")
     assert "no prediction 'won' on this page (there are: one)" in warnings
 
 
@@ -55,22 +58,38 @@ def test_a_page_that_asks_nothing_has_no_script(tmp_path: Path) -> None:
     assert "receive-path/predict" not in page
 
 
+def test_a_sentence_is_whole_without_a_guess(tmp_path: Path) -> None:
+    said = "It is *9*\n{guess}`one`, or {math}`8` {guess}`one`.\n"
+    page, warnings = built(tmp_path, index=f"{QUESTION}\n{said}")
+    assert not warnings
+    assert re.search(r"It is 9, or \S*8\S*\.\n", BeautifulSoup(page, "html.parser").get_text())
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "{guess}" in page.read_text()], ids=lambda page: page.stem)
+def test_no_page_repeats_what_a_guess_says(page: Path) -> None:
+    """The role brings its own words and its unit."""
+    for before, after in re.findall(r"([^.:;]*)\{guess\}`[^`]+`(\s*\S*)", page.read_text()):
+        assert not re.search(r"\b(you|your) (said|typed|guess|expected)\b", before, re.IGNORECASE), before
+        assert not re.match(r"\s*(%|ns|million|Mpps|Gbit/s)", after), after
+
+
 @pytest.mark.browser
 def test_what_the_reader_typed_is_shown_and_kept(tmp_path: Path, browser: Browser) -> None:
-    _, warnings = built(tmp_path, index=f"{QUESTION}\nYou said {{guess}}`one` Mpps.\n")
+    _, warnings = built(tmp_path, index=f"{QUESTION}\nIt is 9 {{guess}}`one`, or less.\n")
     assert not warnings
     page = browser.new_page()
     page.goto((tmp_path / "out/index.html").as_uri())
-    said = page.locator("[data-guess=one]")
-    assert said.inner_text() == "nothing yet"
+    said = page.locator("p:has([data-guess=one])")
+    assert said.inner_text() == "It is 9, or less."
     page.get_by_label("How many packets?").fill("8.5")
-    assert said.inner_text() == "8.5"
+    assert said.inner_text() == "It is 9 (you said 8.5\u00a0Mpps), or less."
     page.reload()
-    assert said.inner_text() == "8.5"
+    assert said.inner_text() == "It is 9 (you said 8.5\u00a0Mpps), or less."
     assert page.get_by_label("How many packets?").input_value() == "8.5"
     page.close()
 
 
 def test_a_notebook_twin_asks_in_words() -> None:
-    plain = Page().text(f"{QUESTION}\nYou said {{guess}}`one`.")
-    assert plain == "> **Predict, and write it down.** How many *packets*? (Mpps)\n\n\nYou said (your prediction)."
+    plain = Page().text(f"{QUESTION}\nIt is 9 {{guess}}`one`.")
+    question = "> **Predict, and write it down.** How many *packets*? (Mpps)"
+    assert plain == f"{question}\n\n\nIt is 9 (compare your prediction)."

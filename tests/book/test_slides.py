@@ -62,7 +62,7 @@ PAGE = """<article class="bd-article"><section id="t"><h1>On lines<a class="head
 <details><p>The answer is folded.</p></details>
 <div class="rp-prediction"><p><label>How many?</label> <span><input/> Mpps</span></p></div>
 <div class="rp-prediction"><p><label>How long?</label> <span><input/> ns</span></p></div>
-<p>You said <span data-guess="x">nothing yet</span>, as everybody does who is asked such a question.</p></section>
+<p>It is nine<span data-guess="x"></span>, as everybody says who is asked such a question.</p></section>
 <section id="e"><h2>Exercises</h2>
 <div class="exercise admonition"><p class="admonition-title">Exercise 1</p>
 <section><p><strong>Recall.</strong>

@@ -8,10 +8,12 @@ On a page::
     How many packets a second after the patch?
     ```
 
-    You said {guess}`prequeue-after` Mpps.
+    The simulation says 9.1 {guess}`prequeue-after`, and the message reports 9.
 
-Names are unique in the book.  Without scripts the field still takes a number and nothing is kept; in print
-and in notebooks the question stands there without a field.
+The role stands behind the figure to which the reader's is compared.  It becomes a parenthesis with the number and the
+question's unit, "(you said 8.5 Mpps)", once a number has been typed, and is nothing before; so a page reads well
+without it.  Names are unique in the book.  Without scripts the field still takes a number and nothing is kept; in
+print and in notebooks the question stands there without a field.
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 log = logging.getLogger(__name__)
 
-NOTHING = "nothing yet"
 CLASS, PLACE = "rp-prediction", "rp-guess"
 SCRIPT = """
 document.addEventListener("DOMContentLoaded", () => {
@@ -36,7 +37,8 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const field of document.querySelectorAll("input[data-predict]")) {
     const name = field.dataset.predict;
     const show = () => document.querySelectorAll(`[data-guess="${name}"]`).forEach((place) => {
-      place.textContent = field.value || "nothing yet";
+      const unit = field.dataset.unit && "\\u00a0" + field.dataset.unit;
+      place.textContent = field.value && ` (you said ${field.value}${unit})`;
     });
     // Where a browser keeps nothing, the number lives as long as the page.
     try { field.value = localStorage.getItem(key(name)) ?? ""; } catch { /* refused */ }
@@ -77,7 +79,10 @@ class Predict(SphinxDirective):
         identity = f"predict-{html.escape(name, quote=True)}"
         question, messages = self.state.inline_text(" ".join(self.content), self.lineno)
         unit = html.escape(self.options.get("unit", ""))
-        field = f'<input id="{identity}" data-predict="{name}" type="number" {attributes} inputmode="decimal" />'
+        field = (
+            f'<input id="{identity}" data-predict="{name}" data-unit="{unit}" type="number" {attributes} '
+            'inputmode="decimal" />'
+        )
         paragraph = nodes.paragraph(
             "",
             "",
@@ -91,14 +96,14 @@ class Predict(SphinxDirective):
 
 
 class Guess(SphinxRole):
-    """What the reader typed, wherever the page speaks of it."""
+    """What the reader typed, behind the figure to which it is compared."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """A span that the script fills."""
         place = nodes.inline("", "", classes=[PLACE])
         place["guess"] = nodes.fully_normalize_name(self.text)
-        opening = nodes.raw("", f'<span data-guess="{html.escape(place["guess"], quote=True)}">', format="html")
-        place.extend([opening, nodes.Text(NOTHING), nodes.raw("", "</span>", format="html")])
+        span = f'<span data-guess="{html.escape(place["guess"], quote=True)}"></span>'
+        place.append(nodes.raw("", span, format="html"))
         return [place], []
 
 
@@ -124,12 +129,15 @@ def merge(app: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEn
 
 
 def check(app: Sphinx, doctree: nodes.document) -> None:
-    """A guess without a prediction on its page would say "nothing yet" for ever."""
+    """A guess without a prediction on its page would never be seen; the space before one belongs to what it shows."""
     asked = {node["predict"] for node in doctree.findall(nodes.container) if "predict" in node}
-    for place in doctree.findall(nodes.inline):
-        if "guess" in place and place["guess"] not in asked:
+    for place in [inline for inline in doctree.findall(nodes.inline) if "guess" in inline]:
+        if place["guess"] not in asked:
             known = ", ".join(sorted(asked)) or "none"
             log.warning("no prediction %r on this page (there are: %s)", place["guess"], known, location=place)
+        before = place.previous_sibling()
+        if isinstance(before, nodes.Text):
+            place.parent.replace(before, nodes.Text(before.rstrip()))
 
 
 def script(
