@@ -109,10 +109,13 @@ class ProgramDiff(PairWidget):
         costs = [one.packet_ns.sum(axis=0) for one in self.times]
         rows = sorted(rows, key=lambda row: -max(c[row.address] for c in costs))[:STILL_ROWS]
         rows.sort(key=lambda row: row.address)
-        figure = Figure(figsize=(7.2, 0.24 * max(len(rows), 1) + 0.7), layout="constrained")
+        figure = Figure(figsize=(7.2, 0.24 * max(len(rows), 1) + 0.94), layout="constrained")
         axes = figure.subplots()
         axes.axis("off")
-        axes.set(xlim=(0, 1), ylim=(len(rows) + 0.5, -1.5))
+        axes.set(xlim=(0, 1), ylim=(len(rows) + 0.5, -2.6))
+        whole = [f"{cost.sum():,.0f} ns at {one.mpps:.4g} Mpps" for cost, one in zip(costs, self.times, strict=True)]
+        span = f"{self.times[0].elapsed_ps / 1e6:,.0f} µs of one run"
+        axes.text(0, -2, f"All instructions, for one packet in {span}: before {whole[0]}, after {whole[1]}", fontsize=7)
         for x, words in ((0, "before, ns"), (0.1, "after, ns"), (0.22, f"{self._scenario.name}: {self.key}")):
             axes.text(x, -0.9, words, fontsize=7, fontweight="bold")
         for at, row in enumerate(rows):

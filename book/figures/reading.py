@@ -9,6 +9,7 @@ from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from sim.result import Result
 from sim.scenarios.scenario import Scenario
+from sim.timing import Timing
 
 #: The parts of one line of a profile, as `perf report` prints it: what stands there, and what it means.
 PARTS: Final = (
@@ -34,6 +35,27 @@ def line_of_a_profile() -> Picture:
         picture.line([(134, y + 14), (146, y + 14)], "rule")
         picture.text(150, y + 18, meaning, "small")
     return picture
+
+
+def hunk(diff: str, label: str) -> str:
+    """The hunk of a diff in which a label stands, from the label on."""
+    for lines in (part.splitlines()[1:] for part in diff.split("\n@@ ")):
+        if f" {label}:" in lines or f"{label}:" in lines:
+            at = next(at for at, line in enumerate(lines) if line.strip() == f"{label}:")
+            return "\n".join(lines[at:])
+    raise ValueError(f"no hunk of the diff has the label {label!r}")
+
+
+def busy_cpus(times: Sequence[Timing], runs: Sequence[Result]) -> dict[str, str]:
+    """What the page multiplies: time for a packet, the rate of the same stretch, the CPUs that are busy with it."""
+    words = {"diff-ms": f"{times[0].elapsed_ps / 1e9:.0f}"}
+    for arm, one, run in zip(("before", "after"), times, runs, strict=True):
+        ns = float(one.packet_ns.sum())
+        words |= {
+            f"diff-ns-{arm}": f"{ns:,.0f}", f"diff-mpps-{arm}": f"{one.mpps:.3g}",
+            f"diff-cpus-{arm}": f"{ns * one.mpps / 1000:.1f}", f"diff-whole-{arm}": f"{run.metrics['mpps'].mean:.2f}",
+        }
+    return words
 
 
 def bill(run: Result, role: str) -> dict[str, tuple[float, float]]:

@@ -10,6 +10,7 @@ import pytest
 from book.figures import notation, reading
 from sim import scenarios
 from sim.result import Result
+from sim.timing import timing
 
 COPY = "copy_user_enhanced_fast_string"
 NINE = (17.82, 5.20, 5.15, 5.14, 5.12, 5.12, 5.10, 4.66, 4.45)
@@ -71,3 +72,33 @@ def test_a_full_link_carries_what_the_pencil_says() -> None:
     assert rows[1500][3] == pytest.approx(123, abs=0.1)
     assert rows[1500][5] == pytest.approx(92.8, abs=0.1)
     assert rows[4168][5] == pytest.approx(97.4, abs=0.1)
+
+
+def test_the_hunk_of_the_page_is_the_one_that_skips_marked_rings() -> None:
+    diff = scenarios.load("packet-rollover").diff("pressure")
+    lines = reading.hunk(diff, "rollover.next").splitlines()
+    assert [line.split()[:2] for line in lines if line.startswith("+")] == [
+        ["+", "ACCESS"], ["+", "LOAD"], ["+", "BRANCH"],
+    ]
+    assert "packet_rcv_has_room" in lines[lines.index(next(x for x in lines if "BRANCH  != n 0" in x)) + 1]
+    with pytest.raises(ValueError, match="no hunk"):
+        reading.hunk(diff, "softirq")
+
+
+def test_time_for_a_packet_times_the_rate_of_the_same_stretch_is_busy_cpus() -> None:
+    s = scenarios.load("tcp-5.17")
+    times = [timing(s, defer_free=key, mtu=1500) for key in (0, 1)]
+    words = reading.busy_cpus(times, [run(0), run(1)])
+    for arm in ("before", "after"):
+        ns, mpps = (float(words[f"diff-{name}-{arm}"].replace(",", "")) for name in ("ns", "mpps"))
+        assert float(words[f"diff-cpus-{arm}"]) == pytest.approx(ns * mpps / 1000, abs=0.06)
+        assert 1.5 < ns * mpps / 1000 < 2.05  # softirq's CPU and the reader's
+
+
+def test_what_grew_beside_the_frees_is_what_the_page_names() -> None:
+    before, after = (reading.bill(run(key), "reader") for key in (0, 1))
+    grown = sorted(after, key=lambda name: before.get(name, (0, 0))[1] - after[name][1])
+    assert grown[0] == "__tcp_transmit_skb"
+    assert after["sock_rfree"][1] > 1.2 * before["sock_rfree"][1]
+    assert all(after[name][1] < 0.6 * before[name][1] for name in ("put_page", "free_unref_page", "__kfree_skb"))
+    assert after["__skb_datagram_iter"][1] == pytest.approx(before["__skb_datagram_iter"][1], rel=0.02)
