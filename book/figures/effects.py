@@ -17,7 +17,7 @@ from book.figures import kept
 from book.figures.series import KEYS, patch
 from book.figures.table import Cell, Table
 from sim import scenarios
-from sim.result import Estimate, Replication, interval
+from sim.result import Estimate, Replication, Result, interval
 from sim.scenarios.scenario import Scenario
 
 SEEDS: Final = 10
@@ -123,6 +123,13 @@ def change(before: Sequence[float], after: Sequence[float], unit: str, piece: fl
     """Two arms on the same seeds, and the mean of the differences; `piece` is the finest step a run can show."""
     moved = [b - a for a, b in zip(before, after, strict=True)]
     return Change(*(Estimate(*interval(values, piece), unit) for values in (before, after, moved)))
+
+
+def gained(before: Result, after: Result) -> str:
+    """What one run adds to the rate of another on the same seeds, Gbit/s with its interval, for a sentence."""
+    arms = [[one.metrics["gbps"] for one in run.replications] for run in (before, after)]
+    piece = max(one.resolution["gbps"] for run in (before, after) for one in run.replications)
+    return minus(spread(change(arms[0], arms[1], "Gbit/s", piece).moved, 2, "+"))
 
 
 @cache

@@ -90,6 +90,13 @@ def test_a_call_by_name_saves_what_an_indirect_call_costs():
     assert effects.instructions(12) == (0, 1)
 
 
+def test_what_a_run_adds_to_another_is_paired_by_seed_and_no_surer_than_one_packet():
+    s = scenarios.load("tcp-5.17")
+    off, on = (s.run(replications=2, until_ps=s.quick_ps, defer_free=side) for side in (0, 1))
+    assert effects.gained(on, on).startswith("+0.00 (−0.")
+    assert re.fullmatch(r"\+1\d\.\d\d \(\+\d+\.\d\d to \+1\d\.\d\d\)", effects.gained(off, on))
+
+
 def test_a_patch_without_a_key_cannot_be_measured():
     with pytest.raises(KeyError):
         effects.measured(2)
