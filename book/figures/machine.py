@@ -7,7 +7,7 @@ from math import log10
 from typing import Final
 
 from book.figures.svg import Picture
-from book.figures.table import Table
+from book.figures.table import Cell, Table
 from sim import contention as published
 from sim import counting
 from sim.machine import Machine, load
@@ -143,7 +143,18 @@ def words() -> dict[str, str]:
     for way in ("ticket", "queued"):
         for threads in (2, 16):
             found[f"{way}-{threads}"] = f"{line_program.run(way, threads, costs):,.0f} ns"
+        for outside_ns in (3_400, 4_500):
+            found[f"lab-{way}-{outside_ns}"] = f"{100 * _unhindered(way, 16, outside_ns):.0f} %"
     return found
+
+
+def _unhindered(way: str, cpus: int, outside_ns: int) -> float:
+    """Counts under a lock held for 100 ns on the default machine, as a share of what CPUs make that never wait."""
+    default = load("cascade-lake")
+    inside_ps, outside_ps = 100_000, 1000 * outside_ns
+    found = counting.curve(way, (cpus,), counting.costs(default), inside_ps, outside_ps).rates[cpus].mean
+    moved_ps = default.cost("same_socket_ps") + default.cost("atomic_ps")  # a lock that nobody holds still comes over
+    return found * (outside_ps + inside_ps + default.cost("hit_ps") + moved_ps) / (1e6 * cpus)
 
 
 def measured_curves(machine: str, operations: Sequence[str]) -> dict[str, dict[int, float]]:
@@ -185,6 +196,23 @@ def model_table(machines: Sequence[str], threads: Sequence[int]) -> Table:
         "Nanoseconds per operation, measured / simulated (error of the simulation)",
         ["operation and processor", *_counts(threads)], rows,
     )
+
+
+def ticket_table(machines: Sequence[str]) -> Table:
+    """The factors of the ticket lock's hand-over on machines for which it was measured."""
+    rows: list[Sequence[Cell]] = []
+    for machine in machines:
+        transfer_ps = load(machine).cost("same_socket_ps")
+        fit = published.fit_ticket(machine, transfer_ps)
+        counts = [str(n) for n, _ in fit.errors]
+        rows.append((
+            published.measured("ticket_lock", machine).processor, f"{transfer_ps / 1000:.0f} ns",
+            f"{fit.ticket_permille / 1000:.3f}", f"{fit.waiter_permille / 1000:.3f}",
+            f"{', '.join(counts[:-1])} and {counts[-1]} threads",
+            f"{100 * max(abs(error) for _, error in fit.errors):.1f} %",
+        ))
+    return Table("The hand-over of a ticket lock: a line's time t, and the two fitted factors",
+                 ["processor", "t", "a", "b", "fitted on", "largest error of the formula"], rows)
 
 
 def _counts(threads: Sequence[int]) -> list[str]:

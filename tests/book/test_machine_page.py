@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from book.figures import machine
-from sim import counting
+from sim import contention, counting
+from sim.engine import tables
+from sim.engine.native import NativeEngine
 from sim.machine import load
 from widgets import line_program
 
@@ -39,3 +41,37 @@ def test_both_locks_start_alike_and_part() -> None:
     first, fourth = (line_program.run("ticket", n, neoverse) / line_program.run("queued", n, neoverse) for n in (2, 4))
     assert first < 1.15
     assert fourth > 1.4
+
+
+@pytest.mark.parametrize("name", ["skylake-client", "neoverse-n1", "cortex-a72"])
+def test_the_engine_adds_to_the_ticket_locks_formula_one_hit_for_each_thread(name: str) -> None:
+    which = load(name)
+    for threads in (2, 4, 16):
+        told = contention.expected_ns("ticket_lock", which, threads)
+        assert told is not None
+        added = line_program.run("ticket", threads, counting.costs(which)) - told
+        assert added == pytest.approx(threads * which.cost("hit_ps") / 1000, rel=0.05)
+    row = next(row for row in machine.ticket_table([name]).rows)
+    assert [float(str(cell)) for cell in row[2:4]] == [
+        which.cost(factor) / 1000 for factor in ("ticket_permille", "ticket_waiter_permille")
+    ]
+
+
+def test_a_sibling_finds_what_the_other_has_brought_at_the_price_of_a_hit() -> None:
+    moved = {}
+    for cores, threads_per_core in ((2, 1), (1, 2)):
+        spec = counting.build.__wrapped__()  # a fresh one: other tests keep the cores that they have
+        spec.cost(cores_per_socket=cores, threads_per_core=threads_per_core)
+        knobs = {**counting.costs(load("cascade-lake")), "threads": 2, "way": list(counting.WAYS).index("atomic")}
+        engine = NativeEngine()
+        arena = engine.build(spec.image({**knobs, "inside_ps": 0, "outside_ps": 0, "seed": 1}))
+        engine.run_until(arena, 10_000_000)
+        moved[threads_per_core] = int(arena[tables.H_TRANSFERS])
+    assert moved[1] > 150
+    assert moved[2] == 0
+
+
+def test_with_the_rule_of_thumb_a_queued_lock_hardly_waits_and_a_ticket_lock_needs_a_third_more() -> None:
+    share = {name: int(text.split()[0]) for name, text in machine.words().items() if name.startswith("lab-")}
+    assert share["lab-queued-3400"] > 88 > 80 > share["lab-ticket-3400"]
+    assert min(share["lab-queued-4500"], share["lab-ticket-4500"]) > 90
