@@ -20,12 +20,13 @@ STATES: Final[Mapping[str, Layout]] = {
     "and 20": structs.sock(**SHRUNK, defer_free=True, demux_fields_close=True),
 }
 
+_TCP: Final = "whoever runs TCP, and the reader"
 #: Fields that a receiver touches: who writes them for each packet or call.
 HOT: Final[Mapping[str, str]] = {
     "skc_portpair": "nobody", "skc_v6_rcv_saddr": "nobody", "sk_refcnt": "softirq, taken and dropped",
     "sk_rx_dst": "nobody", "sk_rx_dst_ifindex": "nobody", "sk_rx_dst_cookie": "nobody",
-    "sk_lock.slock": "both CPUs", "sk_receive_queue": "both CPUs", "sk_rmem_alloc": "both CPUs",
-    "sk_backlog.tail": "both CPUs", "defer_list": "both CPUs", "sk_forward_alloc": "both CPUs",
+    "sk_lock.slock": "both CPUs", "sk_receive_queue": _TCP, "sk_rmem_alloc": _TCP,
+    "sk_backlog.tail": "both CPUs", "defer_list": "both CPUs", "sk_forward_alloc": _TCP,
     "sk_rcvbuf": "nobody", "sk_sndbuf": "nobody", "sk_err": "nobody", "sk_rcvtimeo": "nobody",
     "sk_shutdown": "nobody", "sk_data_ready": "nobody", "sk_backlog_rcv": "nobody",
 }
@@ -36,7 +37,7 @@ DRAWN: Final = (
     (("sk_refcnt",), "ink", "sk_refcnt"),
     (("sk_lock.slock", "sk_lock.owned", "sk_receive_queue", "sk_receive_queue.qlen", "sk_receive_queue.lock",
       "sk_rmem_alloc", "sk_backlog.len", "sk_backlog.head", "sk_backlog.tail", "sk_forward_alloc"), "c1",
-     "written by both"),
+     "written for each packet"),
     (("defer_list",), "c2", "defer_list"),
 )
 
@@ -67,11 +68,11 @@ def companions(layout: Layout, field: str) -> list[str]:
 
 def strip(first: int = 128, last: int = 384) -> Picture:
     """Bytes `first` to `last` of the struct in each state, to scale, with the ends of cache lines."""
-    after = [name for name in companions(STATES["and 17"], "sk_rx_dst") if HOT[name] == "both CPUs"]
+    after = [name for name in companions(STATES["and 17"], "sk_rx_dst") if HOT[name] == _TCP]
     picture = Picture(
         30 + 58 * len(STATES) + 40,
         "Patch 17's list head pushes the route's fields over the end of a line and puts "
-        f"{' and '.join(after)}, which both CPUs write, on the line of the route's pointer; patch 20 brings "
+        f"{' and '.join(after)}, which is written for each packet, on the line of the route's pointer; patch 20 brings "
         "the three fields together beside the reference count and the lock.",
     )
     left, width = 6.0, 348.0
