@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from book.figures.sampling import sampled
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from sim.engine.native import NativeEngine
 from sim.machine import Machine
+from sim.path.costs import COSTS
 from sim.result import Result
 from sim.scenarios.scenario import RunError, Scenario
 from sim.trace import HERE, Row, Trace, Window, record
 
 WINDOW_PS: Final = 200_000_000
+#: By then every sk_buff has been used once. A run begins with a full cache of them that nobody has touched.
+SETTLED_PS: Final = 40_000_000_000
 
 #: Stations in the order of the path: title and the kernel symbols whose time belongs to them. Instructions of other
 #: symbols, such as those of a spinlock, belong to the station in which they happen.
@@ -36,6 +40,10 @@ STATIONS: Final[tuple[tuple[str, frozenset[str]], ...]] = tuple((title, frozense
     ("copy", "__skb_datagram_iter copy_user_enhanced_fast_string"),
     ("free", "sock_rfree tcp_eat_recv_skb __kfree_skb skb_release_data put_page free_unref_page"),
 ))
+
+IPI_ENTRY_NS: Final = COSTS["ipi_receive_ps"].value / 1000
+#: What a transaction takes in the pencil exercise.
+PENCIL_US: Final = 40
 
 
 class Event(NamedTuple):
@@ -108,7 +116,7 @@ def _event(scenario: Scenario, found: Trace, row: Row, hit_ns: float, atomic_ns:
     )
 
 
-def follow(scenario: Scenario, until_ps: int = 600_000_000, **knobs: Any) -> Way:
+def follow(scenario: Scenario, until_ps: int = SETTLED_PS, **knobs: Any) -> Way:
     """The way of the last packet that was received and freed before `until_ps`, with one flow of `tcp_rr`.
 
     Raises ValueError if the trace holds no whole way.
@@ -167,14 +175,26 @@ def words(way: Way) -> dict[str, str]:
     found["switch"] = _time(switch)
     found["switch-share"] = f"{100 * (way.wait_ns - switch) / way.total_ns:.0f} %"
     dear = [s.work_ns for s in way.stations if s.work_ns >= 950]
-    found["cheap-work"] = _time(way.work_ns - sum(dear))
+    found["cheap-work"] = _time(way.work_ns - sum(dear) - IPI_ENTRY_NS)
+    found["thread"] = _time(sum(s.work_ns for s in way.stations if s.kind == "thread"))
+    both_ways, saved = 2 * way.work_ns / 1000, way.work_ns / 1000 / PENCIL_US
+    found |= {
+        "pencil-work": f"{both_ways:.1f} µs", "pencil-share": f"{both_ways / PENCIL_US:.2f}",
+        "pencil-saved": f"{100 * saved:.0f} %", "pencil-gain": f"{100 * saved / (1 - saved):.0f} %",
+    }
     return found
 
 
 def waits(machine: Machine) -> dict[str, str]:
-    """What the page tells of a machine before its prediction, by name."""
-    told = {"idle": "idle_exit_ps", "ipi": "ipi_ps", "entry": "irq_ps", "waking": "wakeup_ps"}
-    return {name: _time(machine.cost(cost) / 1000) for name, cost in told.items()}
+    """What the page tells of a machine, by name."""
+    told = {
+        "idle": "idle_exit_ps", "ipi": "ipi_ps", "entry": "irq_ps", "waking": "wakeup_ps", "hit": "hit_ps",
+        "moved": "same_socket_ps", "shared": "shared_read_ps", "memory": "memory_ps",
+    }
+    return {
+        "ipi-entry": f"{IPI_ENTRY_NS / 1000:.1f} µs",
+        **{name: _time(machine.cost(cost) / 1000) for name, cost in told.items()},
+    }
 
 
 def _time(ns: float) -> str:
@@ -247,4 +267,5 @@ def in_company(alone: Way, runs: Mapping[str, Result]) -> Table:
         rows.append((name, f"{run.metrics['mpps'].mean:.2f}", run.metrics["gro_segments"].mean, *spent.values(),
                      sum(spent.values())))
     columns = ["setting", "M packets/s", "segments a GRO packet", "softirqs, ns", "reader, ns", "together, ns"]
-    return Table("Time of CPUs for one packet", columns, rows, digits=0)
+    extent = sampled(next(iter(runs.values())))
+    return Table(f"Time of CPUs for one packet; of each stream {extent}", columns, rows, digits=0)
