@@ -1,4 +1,4 @@
-"""Small programs whose CPUs want one cache line, each with a reason of its own; two of them can have a fault."""
+"""Small programs whose CPUs want one cache line, each with a reason of its own; three of them can have a fault."""
 
 from __future__ import annotations
 
@@ -100,6 +100,28 @@ def _released_again(p: Program, lock: Locks, rounds: Table) -> None:
     p.label("release.out")
 
 
+def _counter(spec: Spec, cpus: int) -> None:
+    """Every CPU counts its packets in one plain variable, under a lock. With the fault it counts before it has it."""
+    p, one, bug = spec.program, spec.domain("one", 1), spec.values.knob("bug")
+    count = spec.struct("tcp_sock", one, {"segs_in": 0}, 1)
+    sock = spec.struct("sock", one, {"sk_lock.slock": 0}, 1)
+    lock = spec.spinlocks("sk_lock.slock", sock, "sk_lock.slock", T.QUEUED)
+    with p.symbol("tcp_v6_rcv"):
+        p.label("tcp_v6_rcv")
+        p.uniform(N, 400_000)
+        p.work(80_000, by=N, fs=1000)
+        with p.where(1 - bug, "under the lock"):
+            p.lock(lock)
+        p.read(count, "segs_in")
+        p.write(count, "segs_in")
+        with p.where(bug, "before the lock"):
+            p.lock(lock)
+        p.work(60_000)
+        p.unlock(lock)
+        p.jump("tcp_v6_rcv")
+    spec.spawn_threads("softirq", "tcp_v6_rcv", cpus, mod=cpus)
+
+
 def _wakeup(spec: Spec, cpus: int) -> None:
     """A producer and a consumer that sleeps. With the fault the consumer looks before it announces itself."""
     p, one = spec.program, spec.domain("one", 1)
@@ -156,5 +178,5 @@ def _wakeup(spec: Spec, cpus: int) -> None:
 
 #: By the name of the sample that watches them.
 PROGRAMS: Final[dict[str, Callable[[Spec, int], None]]] = {
-    "false-sharing": _two_counters, "readers": _readers, "spinlock": _spinlock, "wakeup": _wakeup,
+    "false-sharing": _two_counters, "readers": _readers, "spinlock": _spinlock, "counter": _counter, "wakeup": _wakeup,
 }

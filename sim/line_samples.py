@@ -1,15 +1,15 @@
 """Samples of one cache line's life: windows of the scenarios, and small programs made for the purpose.
 
-A sample is a spec, its knobs, one line of it and a window; `take` records the accesses. Three faults can be put in
+A sample is a spec, its knobs, one line of it and a window; `take` records the accesses. Four faults can be put in
 for a reader to find: an invalidation that goes missing, which no engine of ours can do and `sim.coherence.replay`
-does on the sample's own accesses; a wake-up that is lost and a lock that is released twice, which are faults of a
-program, so the engine runs them. The verifier refuses the second of these programs, as it should.
+does on the sample's own accesses; a wake-up that is lost, a lock that is released twice and an addition that is lost,
+which are faults of a program, so the engine runs them. The verifier refuses the double release, as it should.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ from .trace import Trace, Window, record
 EVENTS: Final = 48  # accesses of a sample
 LONGEST_US: Final = 150
 US: Final = 1_000_000
-MISSING, LOST, TWICE = BUGS = ("missing-invalidation", "lost-wakeup", "double-release")
+MISSING, LOST, TWICE, UPDATE = BUGS = ("missing-invalidation", "lost-wakeup", "double-release", "lost-update")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class LineSample:
             return scenarios.load(self.scenario).settings(**{**self.knobs, **knobs})
         if knobs:
             raise ValueError(f"the sample {self.name!r} is a program without knobs")
-        return {"bug": int(bug in (LOST, TWICE))}
+        return {"bug": int(bug in _ANSWERS)}
 
     def numbers(self, settings: Mapping[str, int | str]) -> dict[str, int]:
         """The same as integers of the spec."""
@@ -127,7 +127,7 @@ def faulty(sample: LineSample, bug: str, seed: int = 1, **knobs: int | str) -> t
         fault = coherence.place_fault(taken.steps, taken.begin)
         steps = tuple(coherence.replay(taken.steps, taken.begin, fault))
         return Taken(sample, taken.begin, steps, taken.trace, taken.spec, taken.place), _missing(steps, fault)
-    return taken, (_lost if bug == LOST else _twice)(taken)
+    return taken, _ANSWERS[bug](taken)
 
 
 def _missing(steps: tuple[Step, ...], fault: Fault) -> Answer:
@@ -162,6 +162,28 @@ def _twice(taken: Taken) -> Answer:
         f"CPU {taken.steps[first].cpu} releases a lock that it has given away already. Whoever held it shares its "
         "section with the next from here on, and one of their counts is lost.",
     )
+
+
+def _updated(taken: Taken) -> Answer:
+    wrong, read = [], dict.fromkeys(range(len(taken.begin)), -1)
+    for n, step in enumerate(taken.steps):
+        if step.kind == "read":
+            read[step.core] = n
+        elif any(other.kind == "write" for other in taken.steps[read[step.core] + 1 : n]):
+            wrong.append(n)
+    if not wrong:
+        raise coherence.NoFaultError(f"no core comes between another's read and write in {len(taken.steps)} steps")
+    mine = taken.steps[wrong[0]].core
+    looked = max(m for m in range(wrong[0]) if taken.steps[m].core == mine)
+    return Answer(
+        tuple(wrong),
+        f"Core {mine} writes what it read at step {looked + 1}, plus one. Another core has written since then, and its "
+        "packet is no longer in the sum: two packets, one count.",
+    )
+
+
+#: Who finds the wrong step of a program with a fault.
+_ANSWERS: Final[Mapping[str, Callable[[Taken], Answer]]] = {LOST: _lost, TWICE: _twice, UPDATE: _updated}
 
 
 def _by_name(samples: Iterable[LineSample]) -> dict[str, LineSample]:
@@ -213,6 +235,10 @@ SAMPLES: Final = _by_name((
     LineSample(
         "spinlock", "A spinlock", "The word of a lock that three CPUs want.", "lock", "word", cpus=3,
         bugs=(MISSING, TWICE),
+    ),
+    LineSample(
+        "counter", "A counter that every CPU raises", "Each adds one by a read and a write; the line may go to another "
+        "core between the two.", "tcp_sock", "segs_in", cpus=2, bugs=(UPDATE,),
     ),
     LineSample(
         "wakeup", "A consumer that sleeps", "An item and a word that says who waits, on one line.",

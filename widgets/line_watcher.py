@@ -29,7 +29,8 @@ class LineWatcher(PathWidget):
     sample
         Name of a sample: "dst-refcount", "socket-lock", "pressure", "spinlock", ... (see `sim.line_samples.SAMPLES`).
     bug
-        A fault to find: "missing-invalidation", "lost-wakeup" (sample "wakeup"), "double-release" ("spinlock").
+        A fault to find: "missing-invalidation", "lost-wakeup" (sample "wakeup"), "double-release" ("spinlock"),
+        "lost-update" ("counter").
     seed
         Seed of the run.
     **knobs

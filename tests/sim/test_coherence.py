@@ -93,6 +93,22 @@ def test_a_lock_that_is_released_twice_is_held_by_two_and_refused_by_the_verifie
     verify(twice.spec, {"bug": 0, "seed": 1})
 
 
+def test_a_count_is_lost_where_another_core_writes_between_a_read_and_its_write() -> None:
+    lost, answer = faulty(load("counter"), line_samples.UPDATE)
+    (wrong,) = answer.steps
+    mine, other = lost.steps[wrong], lost.steps[wrong - 1]
+    assert mine.kind == other.kind == "write"
+    assert mine.core != other.core
+    looked = max(n for n, step in enumerate(lost.steps[:wrong]) if step.core == mine.core)
+    assert lost.steps[looked].kind == "read"
+    assert looked < wrong - 1
+    assert f"step {looked + 1}" in answer.why
+    locked = taken("counter").steps
+    assert all(read.core == write.core for read, write in zip(locked[::2], locked[1::2], strict=True))
+    with pytest.raises(coherence.NoFaultError, match="no core comes between"):
+        faulty(load("counter"), line_samples.UPDATE, seed=2)
+
+
 def test_after_a_lost_invalidation_a_read_is_old_and_a_write_is_lost() -> None:
     line = Line(2)
     line.access(0, True)

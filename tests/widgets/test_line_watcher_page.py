@@ -10,7 +10,7 @@ import pytest
 import traitlets
 from playwright.sync_api import Locator, Page
 
-from sim.line_samples import LOST, MISSING, SAMPLES, TWICE
+from sim.line_samples import LOST, MISSING, SAMPLES, TWICE, UPDATE
 from widgets import LineWatcher
 
 pytestmark = pytest.mark.browser
@@ -71,7 +71,9 @@ def test_the_page_has_the_steps_that_python_has(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "bug"), [("wakeup", LOST), ("spinlock", TWICE), ("readers", MISSING)])
+@pytest.mark.parametrize(
+    ("name", "bug"), [("wakeup", LOST), ("spinlock", TWICE), ("counter", UPDATE), ("readers", MISSING)]
+)
 def test_the_page_has_the_fault_that_python_has(
     watch: Callable[..., Any], write_page: Callable[..., str], name: str, bug: str
 ) -> None:
