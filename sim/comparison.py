@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .expression import Value
-from .listing import specialise
+from .listing import operands, specialise
 from .program import Instruction
 from .spec import Spec
 
@@ -83,7 +83,7 @@ def _labels(
 
 def _text(spec: Spec, one: Instruction, values: Sequence[Sequence[int]], side: int) -> str:
     """The words of a listing; a number that differs between the settings is written out."""
-    words = " ".join(w for w in one.words if w != "-")
+    words = operands(one)
     numbers = [x for x in one.operands if isinstance(x, Value)]
     if one.op == "ACCESS":
         line = one.operands[3]

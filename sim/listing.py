@@ -57,12 +57,18 @@ def listing(spec: Spec, knobs: Mapping[str, int]) -> str:
         name = program.symbols[instruction.symbol]
         shown = name if name != symbol else ""
         symbol = name
-        words = " ".join(w for w in instruction.words if w != "-")
+        words = operands(instruction)
         if instruction.op == "ACCESS":  # a patch that moves fields shows in the line that is touched
             line = instruction.operands[3]
             words += f" (line {values[line.row] if isinstance(line, Value) else line})"
         lines.append(f"  {instruction.op:<7} {words:<58} {shown}".rstrip())
     return "\n".join(lines) + "\n"
+
+
+def operands(instruction: Instruction) -> str:
+    """The words of an instruction. A dash is an operand that is left out, but ALU's first word is its operator."""
+    minus = instruction.op == "ALU" and instruction.words[0] == "-"
+    return " ".join([*(["-"] if minus else []), *(w for w in instruction.words if w != "-")])
 
 
 def diff(before: str, after: str, key: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from sim import journey
 from sim.engine import opcodes, tables
 from sim.expression import Number, Value
+from sim.listing import operands
 from sim.spec import Spec
 from widgets import sidecar
 
@@ -23,9 +24,7 @@ def of_spec(spec: Spec) -> dict[str, Any]:
         "places": _places(made["places"]),
         "ops": {**{name: op.number for name, op in opcodes.OPCODES.items()}, "atomic": opcodes.ATOMIC},
         "symbols": symbols,
-        "listing": [
-            [one.op, " ".join(word for word in one.words if word != "-"), one.symbol] for one in program.code
-        ],
+        "listing": [[one.op, operands(one), one.symbol] for one in program.code],
         "access": {str(at): one.operands[0] for at, one in enumerate(program.code) if one.op == "ACCESS"},
         "sets": _sets(spec),
         "marks": {name: sorted(places) for name, places in vars(journey.marks(spec)).items()},

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from sim.engine.opcodes import ALU_FUNCTIONS
 from sim.knob import numbers
 from sim.listing import specialise
 from sim.scenarios import Scenario
@@ -72,3 +73,27 @@ def test_under_the_later_form_the_patch_only_moves_fields(tcp: Scenario) -> None
 def test_only_a_switch_has_a_diff(tcp: Scenario) -> None:
     with pytest.raises(ValueError, match="mtu is not a switch"):
         tcp.diff("mtu")
+
+
+def test_a_listing_prints_the_minus_and_leaves_out_what_an_instruction_has_not(tcp: Scenario) -> None:
+    rows = [line.split() for line in tcp.listing(defer_free=0).splitlines()]
+    assert {row[1] for row in rows if row[:1] == ["ALU"]} <= set(ALU_FUNCTIONS)
+    assert any(row[:2] == ["ALU", "-"] for row in rows)
+    assert all(row[1:2] != ["-"] for row in rows if row[:1] != ["ALU"])
+    assert any(row[:4] == ["WORK", "50000", "0", "0"] for row in rows)  # the register with a length is left out
+
+
+def test_a_patch_that_replaces_an_indirect_call_takes_one_line_out(tcp: Scenario) -> None:
+    """As the page on path programs answers."""
+    text = tcp.diff("direct_backlog_call")
+    assert changed(text, "+") == []
+    assert [line.split()[0] for line in changed(text, "-")] == ["WORK"]
+
+
+def test_the_deferred_free_is_emptied_by_softirq_and_by_a_reader_that_ends_its_call_or_sleeps(tcp: Scenario) -> None:
+    lines = [line.split() for line in tcp.listing(defer_free=1).splitlines()]
+    at = [(i, line[1]) for i, line in enumerate(lines) if line[:1] == ["CALL"] and "sk_defer_free_flush" in line[1]]
+    assert sorted({name for _, name in at}) == ["sk_defer_free_flush", "sk_defer_free_flush.bh"]
+    readers = [i for i, name in at if name == "sk_defer_free_flush"]
+    assert any(lines[i + 1] == ["JUMP", "recvmsg.call"] for i in readers)
+    assert any("sk_wait_data" in lines[i] for i in readers)
