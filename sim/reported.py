@@ -3,6 +3,7 @@
 One JSON file a thread (`sim/threads/*.json`). A figure is a row of that file: a new one needs a line, no
 code. Its run is named once under ``settings``, the mail under ``sources``, and what the mail leaves open,
 with the settings that are tried, under ``assumptions``: those are committed before the comparison is made.
+Knobs that somebody set with a figure from after the patch in view are owned up to under ``by_hand``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from .result import Estimate, Replication, Result, interval
 
 FOLDER: Final = Path(__file__).parent / "threads"
 
-#: What a figure is to the model: given, fitted on, resting on evidence that contains it, or not seen.
+#: What a figure is to the model: given; fitted on; no evidence of its own, since another figure contains it or a knob
+#: that it rests on was set by hand with one from after the patch in view; not seen.
 ROLES: Final = ("input", "fitted", "dependent", "predicted")
 #: What a figure measures; ``cpu`` and ``profile`` are shares of a CPU's time.
 KINDS: Final = ("rate", "cpu", "profile", "size", "direction")
@@ -44,29 +46,32 @@ class Source:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a figure is read from a replication: offset + scale * term / over.
+    """How a figure is read from a replication: offset + scale * term * times / over.
 
-    A term is ``metric:NAME``, ``cpu:ROLE`` (busy share, percent; ``*`` is the mean of all CPUs) or
-    ``profile:ROLE:SYMBOL+SYMBOL`` (share of the role's busy time, percent; a symbol that did not run counts 0; ``*``
-    is the busy time of all CPUs, as a profile of the whole system has it).
+    A term is ``metric:NAME``, ``rest:NAME`` (what a metric in percent leaves of 100), ``cpu:ROLE`` (busy share,
+    percent; ``*`` is the mean of all CPUs) or ``profile:ROLE:SYMBOL+SYMBOL`` (share of the role's busy time, percent; a
+    symbol that did not run counts 0; ``*`` is the busy time of all CPUs, as a profile of the whole system has it).
     """
 
     term: str
     over: str = ""
+    times: str = ""
     scale: float = 1.0
     offset: float = 0.0
 
     def value(self, replication: Replication) -> float:
         """The number in one replication. Raises FigureError for a metric or a role that the run has not."""
-        top = _term(replication, self.term)
+        top = _term(replication, self.term) * (_term(replication, self.times) if self.times else 1.0)
         bottom = _term(replication, self.over) if self.over else 1.0
         return self.offset + (self.scale * top / bottom if bottom else 0.0)
 
     def resolution(self, replication: Replication) -> float:
         """How much one counted event changes the value: the least half-width of an interval."""
-        kind, _, name = self.term.partition(":")
         bottom = abs(_term(replication, self.over)) if self.over else 1.0
-        step = replication.resolution[name] if kind == "metric" else 1e-9
+        step = _step(replication, self.term)
+        if self.times:
+            one, other = (abs(_term(replication, term)) for term in (self.term, self.times))
+            step = step * other + _step(replication, self.times) * one
         return abs(self.scale) * step / (bottom or 1.0)
 
     @property
@@ -81,6 +86,8 @@ def _term(replication: Replication, term: str) -> float:
     try:
         if kind == "metric":
             return replication.metrics[name]
+        if kind == "rest":
+            return 100.0 - replication.metrics[name]
         if kind == "cpu":
             every = replication.cpu.values()
             return sum(every) / len(every) if name == "*" else replication.cpu[name]
@@ -94,7 +101,13 @@ def _term(replication: Replication, term: str) -> float:
             )
     except KeyError as error:
         raise FigureError(f"{term}: the run has no {error.args[0]!r}") from None
-    raise FigureError(f"{term!r} is no term: metric:NAME, cpu:ROLE or profile:ROLE:SYMBOL+SYMBOL")
+    raise FigureError(f"{term!r} is no term: metric:NAME, rest:NAME, cpu:ROLE or profile:ROLE:SYMBOL+SYMBOL")
+
+
+def _step(replication: Replication, term: str) -> float:
+    """How much one counted event changes a term."""
+    kind, _, name = term.partition(":")
+    return replication.resolution[name] if kind in ("metric", "rest") else 1e-9
 
 
 @dataclass(frozen=True)
@@ -193,6 +206,25 @@ class Figure:
         }
 
 
+@dataclass(frozen=True)
+class ByHand:
+    """A knob of a thread's scenario whose value was chosen with a figure from after the patch in view.
+
+    Attributes
+    ----------
+    knob
+        Its name; the value is the knob's default.
+    in_view
+        The figure that was in view.
+    runs
+        Settings of the patched runs: what rests on the knob there is no prediction, whichever figure was in view.
+    """
+
+    knob: str
+    in_view: Figure
+    runs: tuple[Mapping[str, int | str], ...]
+
+
 def threads() -> list[str]:
     """Threads whose figures are at hand."""
     return sorted(path.stem for path in FOLDER.glob("*.json"))
@@ -204,6 +236,17 @@ def load(thread: str) -> tuple[Figure, ...]:
     if thread not in threads():
         raise FigureError(f"no figures of a thread {thread!r}; there are {', '.join(threads())}")
     return parse(json.loads((FOLDER / f"{thread}.json").read_text(encoding="utf-8")))
+
+
+@cache
+def by_hand(thread: str) -> tuple[ByHand, ...]:
+    """Knobs of a thread that were set by hand with a figure from after the patch in view. Raises what `load` raises."""
+    known = {figure.id: figure for figure in load(thread)}
+    document = json.loads((FOLDER / f"{thread}.json").read_text(encoding="utf-8"))
+    return tuple(
+        ByHand(row["knob"], known[row["in_view"]], tuple(document["settings"][name] for name in row["runs"]))
+        for row in document.get("by_hand", ())
+    )
 
 
 def figures(thread: str | None = None) -> list[Figure]:

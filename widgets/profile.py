@@ -169,9 +169,10 @@ class Profile(PairWidget):
     def _answers(self, row: Mapping[str, Any], side: int) -> bool:
         """Whether a row of the thread is a share, stated for a side's settings."""
         reading = row["reading"]
-        plain = reading["term"].startswith("profile:") and not reading["over"] and reading["scale"] == 1
+        plain = reading["term"].startswith("profile:") and not (reading["over"] or reading["times"])
         now, usual = self._sides[side], {k.name: k.default for k in self._scenario.knobs}
-        return plain and not reading["offset"] and all(row["knobs"].get(n, usual[n]) == now[n] for n in usual)
+        plain = plain and reading["scale"] == 1 and not reading["offset"]
+        return plain and all(row["knobs"].get(n, usual[n]) == now[n] for n in usual)
 
     def _groups(self, role: str) -> list[list[str]]:
         found = (r["symbols"] for r in self._stated if len(r["symbols"]) > 1 and _role(r) == role)

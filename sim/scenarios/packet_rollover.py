@@ -61,10 +61,11 @@ class PacketRollover(Scenario):
         Knob("pause_frames", 0, "bench_rollover's option -l: after so many frames the reader sleeps 100 us. 0 is off. "
              "The thread does not give the command.", 0, 1000, 1, "frames"),
         Knob("softirq_packet_ns", 500, "Driver, GRO, netfilter and the drop: a packet's softirq time without the "
-             "packet socket. No source; with 500 full rings last without the patch and drain with it.",
+             "packet socket. No source; set by hand: with 500 full rings last without the patch and drain with it.",
              100, 2000, 10, "ns"),
-        Knob("packet_bytes", 300, "Length of a packet. The thread does not say; its profile has few interrupts, and "
-             "the NIC's driver moderates them at this rate for packets above 256 bytes only.", 60, 1514, 2, "bytes"),
+        Knob("packet_bytes", 300, "Length of a packet. The thread does not say; set by hand: its profile after the "
+             "patch has few interrupts, and the NIC's driver moderates them at this rate for packets above 256 bytes "
+             "only.", 60, 1514, 2, "bytes"),
         Knob("adaptive_moderation", 1, "The driver sets how long an interrupt waits by rate and size of packets.",
              kernel="mlx4_en: ethtool adaptive-rx, default on"),
         Knob("coalesce_us", 16, "The NIC's interrupt waits so long after a packet, if moderation is not adaptive.",

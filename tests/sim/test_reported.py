@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sim import fit, reported
+from sim import fit, reported, scenarios
 from sim.reported import Figure, FigureError, Reading
 from sim.result import Replication, Result
 from sim.scenarios import Scenario
@@ -77,6 +77,28 @@ def test_a_reading_is_a_line_in_its_term() -> None:
     assert Reading("cpu:*").value(run) == 90.0
     assert Reading("profile:reader:free+put+absent").value(run) == 7.0
     assert Reading("metric:gbps", over="metric:mpps", scale=125).resolution(run) == pytest.approx(12.5)
+
+
+def test_a_reading_may_be_a_product_and_what_a_metric_leaves_of_a_hundred() -> None:
+    run = replication(late=30.0)
+    assert Reading("rest:late").value(run) == 70.0
+    assert Reading("profile:reader:copy", times="metric:late", scale=0.01).value(run) == pytest.approx(24.0)
+    assert Reading("profile:reader:copy", times="rest:late", scale=0.01).value(run) == pytest.approx(56.0)
+    assert Reading("cpu:reader", times="rest:late").resolution(run) == pytest.approx(45.0)
+
+
+def test_the_parts_of_a_sum_add_up_to_it() -> None:
+    """What rollover's program and its eight ksoftirqd spin is the simulated sum, not the reported one."""
+    rows = {row.id: row for row in reported.figures("packet-rollover")}
+    scenario = scenarios.load("packet-rollover")
+    run = scenario.run(replications=1, until_ps=scenario.quick_ps, **rows["spin-before"].knobs)
+    one, rest, every = (
+        rows[name].read(run).mean for name in ("spin-before-ksoftirqd", "spin-before-program", "spin-before")
+    )
+    assert rest + 8 * one == pytest.approx(every)
+    assert sum(row.reported for name, row in rows.items() if name.startswith("spin-before-ksoftirqd-")) == (
+        pytest.approx(8 * rows["spin-before-ksoftirqd"].reported, abs=0.05)
+    )
 
 
 def test_a_quotient_over_nothing_is_nothing() -> None:
@@ -155,3 +177,28 @@ def test_a_row_that_lacks_something_is_refused(key: str) -> None:
 def test_an_unknown_thread_is_told_with_those_there_are() -> None:
     with pytest.raises(FigureError, match=r"there are .*tcp-5\.17"):
         reported.load("tcp-4.20")
+
+
+BY_HAND = [(thread, one) for thread in reported.threads() for one in reported.by_hand(thread)]
+
+
+@pytest.mark.parametrize(("thread", "one"), BY_HAND, ids=lambda x: x if isinstance(x, str) else x.knob)
+def test_a_knob_that_was_set_by_hand_says_so_and_what_was_in_view(thread: str, one: reported.ByHand) -> None:
+    knob = scenarios.load(thread).knob(one.knob)
+    assert any(word in knob.doc for word in ("No source", "not say", "chosen", "by hand"))
+    assert one.in_view.role in ("dependent", "input")
+    assert any(row.knobs in one.runs for row in reported.figures(thread))
+
+
+@pytest.mark.parametrize(("thread", "one"), BY_HAND, ids=lambda x: x if isinstance(x, str) else x.knob)
+def test_what_rests_on_such_a_knob_in_the_patched_runs_is_no_prediction(thread: str, one: reported.ByHand) -> None:
+    """A figure of those runs may be predicted only if the knob does not move it."""
+    scenario = scenarios.load(thread)
+    for row in reported.figures(thread):
+        if row.role != "predicted" or row.knobs not in one.runs:
+            continue
+        found = [
+            row.read(scenario.run(replications=1, until_ps=scenario.quick_ps, **{**row.knobs, one.knob: value})).mean
+            for value in row.assume[one.knob]
+        ]
+        assert found[0] == pytest.approx(found[1], rel=1e-3), row.id

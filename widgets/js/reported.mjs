@@ -1,8 +1,9 @@
-// How a figure that a thread reports is read from a result: offset + scale * term / over, as in sim/reported.py.
+// How a figure that a thread reports is read from a result: offset + scale * term * times / over, as in sim/reported.py.
 
 function term(text, result) {
   const [kind, name, symbols] = text.split(":");
   if (kind === "metric") return result.metrics[name].mean;
+  if (kind === "rest") return 100 - result.metrics[name].mean;
   if (kind === "cpu") {
     const every = Object.values(result.cpu);
     return name === "*" ? total(every) / every.length : result.cpu[name];
@@ -17,7 +18,7 @@ function term(text, result) {
 const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
 
 export function read(reading, result) {
-  const top = term(reading.term, result);
+  const top = term(reading.term, result) * (reading.times ? term(reading.times, result) : 1);
   const bottom = reading.over ? term(reading.over, result) : 1;
   return reading.offset + (bottom ? (reading.scale * top) / bottom : 0);
 }

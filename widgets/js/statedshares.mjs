@@ -2,7 +2,7 @@
 
 // A row that is the share of some symbols, neither scaled nor a quotient.
 const plain = ({ reading }) =>
-  reading.term.startsWith("profile:") && !reading.over && reading.scale === 1 && !reading.offset;
+  reading.term.startsWith("profile:") && !reading.over && !reading.times && reading.scale === 1 && !reading.offset;
 const roleOf = (row) => row.reading.term.split(":")[1];
 
 export const nameOf = (row) => row.symbols.join("+");
