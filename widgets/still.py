@@ -110,7 +110,9 @@ def _rate(axes: Axes, name: str, metric: Mapping[str, Any], rows: Sequence[Mappi
     axes.barh([0], [metric["mean"]], xerr=half, color=COLOURS[0], ecolor="#808080", height=0.6)
     for row in rows:
         axes.axvline(row["reported"], color="#c2185b", linestyle="--")
-        axes.set_xlabel(f"dashed: reported {row['reported']:g}, {row['role']}", fontsize=8)
+    if rows:
+        stated = "; ".join(f"{row['reported']:g}, {row['role']}" for row in rows)
+        axes.set_xlabel(f"dashed: reported {stated}", fontsize=8)
     axes.set_title(f"{name}: {_number(metric['mean'])} {metric['unit']}", fontsize=10)
     axes.set_yticks([])
     axes.tick_params(labelsize=8)

@@ -173,6 +173,15 @@ def test_the_command_and_the_file_say_what_is_shown(opened: Callable[..., LabPag
     assert next(r["name"] for r in rows if r["kind"] == "engine")
 
 
+def test_a_still_picture_names_every_reported_rate_of_a_bar() -> None:
+    """At 4,096 bytes a packet the thread has two rates after the patch, of two days."""
+    lab = ReceivePathLab("tcp-5.17", mtu=4168, replications=2)
+    stated = [row for row in lab.reported(1) if row["metric"] == "gbps"]
+    assert len(stated) == 2
+    words = "; ".join(f"{row['reported']:g}, {row['role']}" for row in stated)
+    assert f"dashed: reported {words}" in lab.still().svg
+
+
 def test_a_still_picture_states_the_finding(lab: ReceivePathLab) -> None:
     bundle = lab._repr_mimebundle_()[0]
     before, after = lab.result

@@ -11,7 +11,7 @@ import pytest
 import traitlets
 from playwright.sync_api import Locator, Page
 
-from widgets import Timeline
+from widgets import Timeline, timeline
 
 pytestmark = pytest.mark.browser
 
@@ -302,3 +302,14 @@ def test_the_still_picture_states_what_the_window_holds(widget: Timeline) -> Non
     assert "CPU 0 busy" in still.finding
     assert still.svg.count("<svg") == 1
     assert len(still.svg) < 400_000
+
+
+def test_the_still_picture_marks_where_packets_begin_while_they_can_be_told_apart(
+    widget: Timeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trap = Timeline("packet-rollover", pressure=0, start="full")
+    assert len(trap.packets()) > 5
+    for one in (trap, widget):
+        assert "a packet begins" in one.still().svg
+    monkeypatch.setattr(timeline, "STILL_BIRTHS", 2)
+    assert "a packet begins" not in widget.still().svg
