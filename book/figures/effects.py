@@ -17,6 +17,8 @@ from book.figures import kept
 from book.figures.series import KEYS, patch
 from book.figures.table import Cell, Table
 from sim import scenarios
+from sim.comparison import compare
+from sim.knob import numbers
 from sim.result import Estimate, Replication, Result, interval
 from sim.scenarios.scenario import Scenario
 
@@ -152,11 +154,12 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def instructions(number: int, **knobs: Any) -> tuple[int, int]:
-    """Instructions that the patch adds to the listing and takes out of it, at the setting of its trial."""
-    given = {**TRIALS[number].knobs, **knobs}
-    lines = _scenario().diff(KEYS[number], **{k: v for k, v in given.items() if k != KEYS[number]}).splitlines()[2:]
-    return tuple(sum(line[:3] == f"{sign}  " for line in lines) for sign in "+-")  # type: ignore[return-value]
+def instructions(number: int, **knobs: Any) -> tuple[int, int, int]:
+    """Instructions that the patch adds, takes away and changes in its trial, as `ProgramDiff` has them."""
+    scenario, given = _scenario(), {**TRIALS[number].knobs, **knobs}
+    sides = [numbers(scenario.knobs, scenario.settings(**{**given, KEYS[number]: side})) for side in (0, 1)]
+    kinds = [row.kind for row in compare(scenario.spec, *sides)]
+    return kinds.count("added"), kinds.count("removed"), kinds.count("changed")
 
 
 def _an(event: str) -> str:
@@ -193,9 +196,10 @@ def summary(numbers: Sequence[int]) -> Table:
     rows: list[Sequence[Cell]] = []
     for number in numbers:
         trial, found = TRIALS[number], measured(number)
-        added, removed = instructions(number)
+        added, removed, changed = instructions(number)
+        counted = [f"+{added} −{removed}"] * bool(added + removed) + [f"{changed} changed"] * bool(changed)
         rows.append([
-            f"{number}  {patch(number).key}", f"+{added} −{removed}", trial.event,
+            f"{number}  {patch(number).key}", ", ".join(counted), trial.event,
             minus(spread(found["ns"].moved, 1, "+")), minus(spread(found["gbps"].moved, 2, "+")),
         ])
     columns = ["patch", "instructions", "event", "ns an event, change", "Gbit/s, change"]

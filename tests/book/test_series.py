@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from pybtex.database import parse_file
 
-from book.figures import effects, faults, lost_update, series, series_faults
+from book.figures import effects, faults, lost_update, series, series_faults, sock_lines
 from sim import scenarios
 from sim.scenarios.tcp_5_17 import SERIES
 from sim.verifier import Unsound
+from widgets import ProgramDiff
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = ROOT / "chapters" / "tcp-5.17"
@@ -87,7 +88,14 @@ def test_a_call_by_name_saves_what_an_indirect_call_costs():
     moved = effects.measured(12, seeds=3)["ns"].moved
     assert moved.low < 0
     assert moved.mean == pytest.approx(-price_ns, rel=0.1)
-    assert effects.instructions(12) == (0, 1)
+
+
+def test_instructions_are_counted_as_the_diff_on_the_page_counts_them():
+    assert effects.instructions(12) == effects.instructions(16) == (0, 1, 0)
+    assert effects.instructions(20)[:2] == (0, 0)  # a layout: the same accesses, on other lines
+    for number in (16, 18):
+        kinds = [row.kind for row in ProgramDiff("tcp-5.17", series.KEYS[number], **effects.TRIALS[number].knobs).rows]
+        assert effects.instructions(number) == tuple(kinds.count(kind) for kind in ("added", "removed", "changed"))
 
 
 def test_what_a_run_adds_to_another_is_paired_by_seed_and_no_surer_than_one_packet():
@@ -95,6 +103,18 @@ def test_what_a_run_adds_to_another_is_paired_by_seed_and_no_surer_than_one_pack
     off, on = (s.run(replications=2, until_ps=s.quick_ps, defer_free=side) for side in (0, 1))
     assert effects.gained(on, on).startswith("+0.00 (−0.")
     assert re.fullmatch(r"\+1\d\.\d\d \(\+\d+\.\d\d to \+1\d\.\d\d\)", effects.gained(off, on))
+
+
+def test_the_parts_of_early_demux_add_up_to_what_it_takes_and_two_lines_grow_dear_with_patch_17():
+    before, with_17, with_20 = ([float(row[side]) for row in sock_lines.demux(2).rows] for side in (1, 2, 3))
+    took = effects.measured(20, seeds=2)["ns"]
+    assert sum(with_17) == pytest.approx(took.before.mean, abs=2)
+    assert sum(with_20) == pytest.approx(took.after.mean, abs=2)
+    lock, route = (with_17[part] - before[part] for part in (2, 3))
+    assert lock > 15
+    assert route == pytest.approx(45, abs=3)
+    assert with_17[:2] == before[:2] == with_20[:2]
+    assert with_20[2] - before[2] > 15 > with_20[3] - before[3]
 
 
 def test_a_patch_without_a_key_cannot_be_measured():
