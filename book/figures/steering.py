@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from book.figures.sampling import sampled
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from book.figures.verdicts import between
@@ -14,11 +15,13 @@ from sim.engine.jit import Array
 from sim.engine.native import NativeEngine
 from sim.machine import Machine
 from sim.path import costs
-from sim.result import Result
+from sim.result import Result, interval
 from sim.scenarios.lab import Lab
 from sim.scenarios.scenario import Scenario
 
 Settings = Mapping[str, int | str]
+#: End of the page's runs. On a full CPU softirq and ksoftirqd take turns of milliseconds, and several must be counted.
+LONG_PS: Final = 8_000_000_000
 #: The stations that belong to polling (see `book.figures.way`).
 POLLING: Final = ("interrupt", "poll the ring", "make an sk_buff", "GRO")
 
@@ -58,8 +61,8 @@ def ways() -> Picture:
 
 
 def busy(scenario: Scenario, settings: Settings, seed: int = 1) -> list[float]:
-    """Busy share of every CPU in percent, in a short run on one seed."""
-    _, arena = scenario.replicate(NativeEngine(), seed, scenario.quick_ps, **settings)
+    """Busy share of every CPU in percent, in a run on one seed."""
+    _, arena = scenario.replicate(NativeEngine(), seed, LONG_PS, **settings)
     elapsed = int(arena[T.H_UNTIL]) - int(arena[T.H_RESET_TIME])
     return [100.0 * (1 - _idle(arena, cpu) / elapsed) for cpu in range(int(arena[T.H_CPUS]))]
 
@@ -94,8 +97,15 @@ def loads(shares: Mapping[str, Sequence[float]]) -> Picture:
 
 
 def run(scenario: Scenario, settings: Settings, seeds: int = 3) -> Result:
-    """A short run."""
-    return scenario.run(replications=seeds, until_ps=scenario.quick_ps, **settings)
+    """A run that is long enough for a full CPU's turns."""
+    return scenario.run(replications=seeds, until_ps=LONG_PS, **settings)
+
+
+def change(before: Result, after: Result, metric: str = "transactions_per_s") -> str:
+    """Change of a metric in percent with its 95 % interval, from runs on the same seeds, which are paired."""
+    pairs = zip(before.replications, after.replications, strict=True)
+    mean, low, high = interval([100 * (b.metrics[metric] / a.metrics[metric] - 1) for a, b in pairs], 0.0)
+    return f"{mean:+.1f} % ({low:+.1f} to {high:+.1f})"
 
 
 def with_ipi(factor: float) -> Scenario:
@@ -115,6 +125,19 @@ def parts_us(run: Result) -> dict[str, float]:
     return {"whole": whole, "poll": whole * share / 100, "rest": whole * (1 - share / 100)}
 
 
+def pencil_rps(parts: Mapping[str, float], leaves_us: float, cpus: int) -> dict[str, str]:
+    """RPS to all CPUs on the bill of one queue, by name: the sum for a request in µs as it is written, and the rate.
+
+    It is worked out from the numbers that the page prints, so that a reader gets the same.
+    """
+    poll, rest, leaves = (round(us, 2) for us in (parts["poll"], parts["rest"], leaves_us))
+    whole = round(poll + leaves * (cpus - 1) / cpus + rest / cpus, 2)
+    return {
+        "rps-sum": f"{poll:.2f} + {cpus - 1}/{cpus} × {leaves:.2f} + {rest:.2f} / {cpus} = {whole:.2f} µs",
+        "rps-pencil": f"{1 / whole:.2f}",
+    }
+
+
 def hop_us(way: Way) -> tuple[float, float]:
     """A hop of one packet alone, µs: on the CPU that it leaves, and on the one that it comes to."""
     work = {station.title: station.work_ns / 1000 for station in way.stations}
@@ -132,7 +155,11 @@ def requests(caption: str, runs: Mapping[str, Result], cpus: int) -> Table:
             found.metrics["interrupts_per_s"].mean / rate.mean,
         ))
     columns = ["setting", "M requests/s", "95 %", f"µs of {cpus} CPUs for one", "hand-overs", "IPIs", "interrupts"]
-    return Table(caption, columns, rows, digits=2)
+    return Table(f"{caption}: {_extent(runs)}", columns, rows, digits=2)
+
+
+def _extent(runs: Mapping[str, Result]) -> str:
+    return sampled(next(iter(runs.values())), LONG_PS)
 
 
 def streams(caption: str, runs: Mapping[str, Result]) -> Table:
@@ -143,7 +170,7 @@ def streams(caption: str, runs: Mapping[str, Result]) -> Table:
         rows.append((name, f"{rate.mean:.1f}", between(rate.low, rate.high), found.cpu["softirq"], found.cpu["reader"],
                      found.metrics["transfers_per_packet"].mean))
     columns = ["setting", "Gbit/s", "95 %", "first queue's CPU, %", "first reader's CPU, %", "hand-overs a packet"]
-    return Table(caption, columns, rows)
+    return Table(f"{caption}: {_extent(runs)}", columns, rows)
 
 
 def mean_distance_ns(machine: Machine, cpus: int) -> float:

@@ -92,9 +92,37 @@ def test_what_is_told_before_the_predictions_gives_their_answers() -> None:
     leaves, comes = steering.hop_us(way.follow(scenarios.load("lab"), rfs=1, message_bytes=512))
     parts = steering.parts_us(run(ONE))
     assert parts["poll"] + parts["rest"] == pytest.approx(parts["whole"]) == pytest.approx(1e6 / rate(ONE))
-    assert 1e6 / (parts["poll"] + leaves + parts["rest"] / 8) == pytest.approx(rate(ONE, rps_cpus=8), rel=0.1)
+    pencil = float(steering.pencil_rps(parts, leaves, 8)["rps-pencil"])
+    assert pencil == pytest.approx(rate(ONE, rps_cpus=8) / 1e6, rel=0.05)
     hashed_us = 8e6 / rate(MANY)
     assert 8e6 / (hashed_us + (leaves + comes) * 7 / 8) == pytest.approx(rate(MANY, rps_cpus=8), rel=0.07)
+
+
+def test_the_pencils_line_can_be_followed_with_the_numbers_in_it() -> None:
+    told = steering.pencil_rps({"poll": 0.364, "rest": 2.209}, 0.234, 8)
+    assert told["rps-sum"] == "0.36 + 7/8 × 0.23 + 2.21 / 8 = 0.84 µs"
+    assert told["rps-pencil"] == f"{1 / 0.84:.2f}"
+
+
+def test_the_sign_of_rfs_with_eight_queues_hangs_on_what_an_interrupt_costs() -> None:
+    cheap, dear = (
+        steering.run(steering.with_ipi(factor), {**MANY, "rfs": 1}, seeds=2) for factor in (0.5, 2.0)
+    )
+    assert float(steering.change(run(MANY), cheap).split()[0]) > 1
+    assert float(steering.change(run(MANY), dear).split()[0]) < -2
+    same = steering.change(run(MANY), run(MANY))
+    assert same == "+0.0 % (+0.0 to +0.0)"
+
+
+def test_a_rate_of_a_full_cpu_is_counted_over_several_of_its_turns_and_the_table_says_how_long() -> None:
+    lab = scenarios.load("lab")
+    short, longer = (
+        lab.run(replications=2, until_ps=end, **ONE).metrics["transactions_per_s"].mean
+        for end in (lab.quick_ps, 2 * steering.LONG_PS)
+    )
+    assert rate(ONE) == pytest.approx(longer, rel=0.01)
+    assert abs(short / longer - 1) > 0.03
+    assert steering.requests("Rates", {"one queue": run(ONE)}, 8).caption == "Rates: 2 runs of 6.4 ms each"
 
 
 def test_on_the_other_package_rfs_saves_hand_overs_inside_it_and_a_little_more() -> None:
