@@ -9,7 +9,6 @@ from book.figures.program import excerpt
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from book.figures.threads import Trial, change
-from sim import machine, scenarios
 from sim.result import Estimate, Result
 from sim.scenarios.scenario import Scenario
 
@@ -64,10 +63,33 @@ def words(runs: Mapping[str, Result], figures: Sequence[Mapping[str, Any]]) -> d
     return quoted
 
 
-def span(estimate: Estimate, digits: int) -> str:
-    """A mean with its 95 % interval."""
+def forwarding_words(scenario: Scenario) -> dict[str, str]:
+    """What the chapter's sentences quote of a forwarded packet: its time, and what early demux wastes of it."""
+    run = scenario.run(replications=3, until_ps=scenario.quick_ps, traffic="forward", **RELEASED)
+    us, profile = packet_us(run), run.profile("softirq")
+    return {
+        "demux-forward-us": f"{us:.1f}",
+        "demux-forward-waste": f"{us * profile['udp_v6_early_demux'] / 100:.2f}",
+        "demux-forward-driver": f"{us * profile['driver_rx'] / 100:.1f}",
+    }
+
+
+def curve_words(rows: Sequence[Mapping[str, float]]) -> dict[str, str]:
+    """What the chapter's sentences quote of the allowed pairs: the first, the last, and the first one's even share."""
+    first, last = rows[0], rows[-1]
+    return {
+        "demux-first-ns": f"{first['lookup_ns']:,.0f}",
+        "demux-last-rules": f"{last['uid_rules']:.0f}",
+        "demux-last-ns": f"{last['lookup_ns']:.0f}",
+        "demux-share-ns": f"{first['lookup_ns'] * first['uid_rules'] / last['uid_rules']:.0f}",
+    }
+
+
+def span(estimate: Estimate, digits: int, sign: str = "") -> str:
+    """A mean with its 95 % interval; with `sign` "+" gains have theirs too."""
     mean, low, high = (round(x, digits) + 0.0 for x in (estimate.mean, estimate.low, estimate.high))
-    return f"{mean:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    form = f"{sign}.{digits}f"
+    return f"{mean:{form}} ({low:{form}} to {high:{form}})"
 
 
 def rates(runs: Mapping[str, Result]) -> Table:
@@ -92,38 +114,13 @@ def settings(scenario: Scenario, places: Mapping[str, Mapping[str, Any]], seeds:
     for what, knobs in places.items():
         cells: list[Cell] = [what]
         for arm in (POSTED, RELEASED):
-            old, _, moved = change(scenario, "mpps", Trial(what, {**knobs, **OFF}, {**knobs, **arm}), seeds)
+            old, _, found = change(scenario, "mpps", Trial(what, {**knobs, **OFF}, {**knobs, **arm}), seeds)
             if len(cells) == 1:
                 cells.append(f"{1000 * old.mean:.1f}")
-            cells.append(f"{moved.mean:+.2f} ({moved.low:+.2f} to {moved.high:+.2f})")
+            cells.append(span(found, 2, "+"))
         rows.append(cells)
     columns = ["setting", "without, kpps", "as posted, change in %", "as released, change in %"]
     return Table("Packet rates without early demux, and what it changes (95 % intervals)", columns, rows)
-
-
-def server(queues: Sequence[int], replications: int = 3) -> Table:
-    """One socket that is not connected, on a server: packet rates and hand-overs of its reference count's line.
-
-    Rings and caches of a server at this rate are full within 4 ms, so its runs are short.
-    """
-    host = machine.load("cascade-lake").with_(cores_per_socket=8)
-    scenario = scenarios.load("udpv6-early-demux", machine=host)
-    scenario.warm_ps, until_ps = 4_000_000_000, 10_000_000_000
-    knobs = {
-        "connected": 0, "uid_rules": 0, "calibrated": 0, "datagram_bytes": 100, "sources": 64, "offered_mbps": 5000,
-        "softirq_packet_ns": 500,
-    }
-    rows: list[list[Cell]] = []
-    for count in queues:
-        runs = [
-            scenario.run(replications=replications, until_ps=until_ps, **{**knobs, "cpus": count, **arm})
-            for arm in ARMS.values()
-        ]
-        rates = [span(run.metrics["mpps"], 2) for run in runs]
-        moved = [run.metrics["refcnt_transfers_per_packet"].mean for run in runs]
-        rows.append([f"{count} CPUs", *rates, " / ".join(f"{lines:.1f}" for lines in moved)])
-    columns = ["receive", "without, Mpps", "as posted", "as released", "hand-overs of the line, a packet"]
-    return Table("A server's one socket, not connected: datagrams of 100 bytes from 64 sources", columns, rows)
 
 
 def policy(scenario: Scenario, forms: Mapping[str, Mapping[str, Any]], **knobs: Any) -> Table:
@@ -177,7 +174,7 @@ def references(scenario: Scenario) -> str:
 def unnoticed(right: Scenario, wrong: Scenario) -> Table:
     """A right and a wrong program under the benchmark of the thread."""
     rows: list[list[Cell]] = []
-    for name, scenario in (("4.13's program", right), ("the colleague's", wrong)):
+    for name, scenario in (("4.12's, with the drop", right), ("the colleague's", wrong)):
         run = scenario.run(replications=3, until_ps=scenario.quick_ps, udp_early_demux=1)
         rows.append([name, span(run.metrics["mbps"], 1), run.cpu["softirq"], run.metrics["rcvbuf_drops_per_s"].mean])
     columns = ["program", "Mbit/s (95 % interval)", "softirq CPU, %", "drops at the socket, a second"]
@@ -265,6 +262,8 @@ def allowed(rows: Sequence[Mapping[str, float]], rules: int, lookup_ns: int) -> 
     for n in (0, 4, 8, 12, 16):
         if n <= most_rules:
             picture.text(at(n, 0)[0], 200, str(n), "mid small quiet")
+    even = first["uid_rules"] * first["lookup_ns"]
+    picture.line([at(row["uid_rules"], even / row["uid_rules"]) for row in rows], "l1 dash")
     picture.line([at(row["uid_rules"], row["lookup_ns"]) for row in rows], "l0")
     for row in rows:
         picture.dot(*at(row["uid_rules"], row["lookup_ns"]), 3, "c0")

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from book.figures.table import Cell, Link, Table
 from book.figures.verdicts import between, error, miss_table, with_unit
 from sim import constants, reported
-from sim.result import Estimate, interval
+from sim.result import Estimate, Result, interval
 from sim.scenarios import Scenario
 from sim.validate import judgement
 
@@ -116,10 +116,15 @@ def change(scenario: Scenario, metric: str, trial: Trial, seeds: int) -> tuple[E
     old, new = (
         scenario.run(replications=seeds, until_ps=scenario.quick_ps, **knobs) for knobs in (trial.before, trial.after)
     )
+    return old.metrics[metric], new.metrics[metric], moved(old, new, metric)
+
+
+def moved(old: Result, new: Result, metric: str) -> Estimate:
+    """The change of a metric between two runs on the same seeds, percent."""
     pairs = zip(old.replications, new.replications, strict=True)
-    moved = [100.0 * (b.metrics[metric] / a.metrics[metric] - 1.0) for a, b in pairs]
+    found = [100.0 * (b.metrics[metric] / a.metrics[metric] - 1.0) for a, b in pairs]
     step = 100.0 * max(r.resolution[metric] / r.metrics[metric] for r in old.replications)
-    return old.metrics[metric], new.metrics[metric], Estimate(*interval(moved, step), "%")
+    return Estimate(*interval(found, step), "%")
 
 
 def trials(scenario: Scenario, metric: str, tried: Sequence[Trial], seeds: int = 3) -> Table:
@@ -127,9 +132,9 @@ def trials(scenario: Scenario, metric: str, tried: Sequence[Trial], seeds: int =
     unit = next(m.unit for m in scenario.metrics if m.name == metric)
     rows: list[Sequence[Cell]] = []
     for trial in tried:
-        old, new, moved = change(scenario, metric, trial, seeds)
-        rows.append((trial.what, f"{old.mean:.3g} {unit}", f"{new.mean:.3g} {unit}", f"{moved.mean:+.1f} %",
-                     between(moved.low, moved.high)))
+        old, new, found = change(scenario, metric, trial, seeds)
+        rows.append((trial.what, f"{old.mean:.3g} {unit}", f"{new.mean:.3g} {unit}", f"{found.mean:+.1f} %",
+                     between(found.low, found.high)))
     columns = ["setting", "without", "with", "change", "95 % interval, %"]
     return Table(f"{scenario.name}: {metric} without and with the patch, {seeds} short runs each", columns, rows)
 
