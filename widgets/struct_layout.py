@@ -17,6 +17,8 @@ from widgets.sidecar import of_scenario
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sim.result import Result
+
 
 class StructLayout(PairWidget):
     """The fields of a struct on lines of 64 bytes, before and after a patch, and as the reader places them.
@@ -147,30 +149,50 @@ class StructLayout(PairWidget):
         return tuple(sorted({self.layout.line(name) for name in names}))
 
     def still(self) -> still.Still:
-        """The lines before and now, with the fields that the sample is about."""
+        """Two layouts, with the fields that the sample is about: before and now, or the patch if nothing has moved."""
         from matplotlib.figure import Figure
 
-        sides = [("before", self.base), ("now", self.layout)]
+        sides = self._compared()
         shown = [_shown(layout, self.sidecar["uses"]) for _, layout in sides]
         figure = Figure(figsize=(7.2, 0.42 * max(map(len, shown)) + 1.1), layout="constrained")
         for axes, (name, layout), lines in zip(figure.subplots(1, 2), sides, shown, strict=True):
             _draw(axes, layout, lines, self.sidecar["uses"], self._sample.symbols)
             axes.set_title(f"{name}: {len(layout.lines_of(*self._touched(layout)))} lines touched", fontsize=9)
-        figure.supxlabel(f"{self._sample.title}; dark: touched by {', '.join(self._sample.symbols)}", fontsize=8)
+        who = ", ".join(self._sample.symbols)
+        figure.supxlabel(f"{self._sample.title}; orange: touched by {who}, blue: by others", fontsize=8)
         return still.render(figure, self.finding())
 
     def finding(self) -> str:
-        """The text alternative: lines touched and the metric that tells, before and now."""
+        """The text alternative: lines touched and the metric that tells, of two layouts, and how the runs are set."""
         name = self._sample.metrics[0]
-        metrics = [r.metrics[name] for r in self.result]
         parts = [
             f"{side} they lie on {_lines(layout.lines_of(*self._touched(layout)))} and the run gives "
             f"{_number(m.mean)} {m.unit} ({_number(m.low)} to {_number(m.high)})"
-            for side, layout, m in zip(("before", "now"), (self.base, self.layout), metrics, strict=True)
+            for (side, layout), m in ((one, self._run(one[1]).metrics[name]) for one in self._compared())
         ]
         who = " and ".join(self._sample.symbols)
         verb = "touch" if len(self._sample.symbols) > 1 else "touches"
-        return f"{self._sample.title}, fields that {who} {verb}: {'; '.join(parts)}."
+        return f"{self._sample.title}, fields that {who} {verb}: {'; '.join(parts)}. {self._setting()}"
+
+    def _compared(self) -> list[tuple[str, Layout]]:
+        """What a still picture compares: twice the same layout would show nothing, so then it is the patch's move."""
+        if self.layout.fields != self.base.fields:
+            return [("before", self.base), ("now", self.layout)]
+        first, *_, last = self._sample.layouts.items()
+        return [first, last]
+
+    def _run(self, layout: Layout) -> Result:
+        """The run with a layout: one of the widget's two, or another one."""
+        side = {**self._given, **self._placed.lines(layout)}
+        for known, result in zip(self.sides(), self.result, strict=True):
+            if known == side:
+                return result
+        return self._scenario.run(seed=self.seed, replications=self.replications, **side)
+
+    def _setting(self) -> str:
+        if self._given == self._sample.knobs:
+            return self._sample.why
+        return f"The runs have {', '.join(f'{name}={value}' for name, value in self._given.items())}."
 
     def _touched(self, layout: Layout) -> list[str]:
         uses = self.sidecar["uses"]

@@ -228,6 +228,24 @@ def test_python_moves_fields_and_reads_back() -> None:
     assert w.knobs[0]["sock.sk_rx_dst"] == 4
 
 
+def test_a_still_picture_shows_the_patch_s_move_until_a_field_is_moved() -> None:
+    w = StructLayout("sock", replications=2)
+    unmoved = w.finding()
+    assert "before patch 20 they lie on lines 0, 1, 2, 4, 5" in unmoved
+    assert "after patch 20 they lie on lines 0, 1, 2 and" in unmoved
+    assert "GRO stops at four segments" in unmoved
+    rates = [float(words.split()[0]) for words in unmoved.split("the run gives ")[1:]]
+    assert rates[1] > rates[0] + 0.1
+    assert w.result.before is w.result.after or w.result.before.gbps == w.result.after.gbps
+    w.place("sk_rx_dst_ifindex", behind="skc_rxhash")
+    moved = w.finding()
+    assert "before they lie on lines 0, 1, 2, 4, 5" in moved
+    assert "now they lie on" in moved
+    assert "after patch 20" not in moved
+    other = StructLayout("sock", replications=2, gro_max_segs=8)
+    assert other.finding().endswith(" The runs have defer_free=1, gro_max_segs=8.")
+
+
 @pytest.mark.slow
 def test_the_cure_of_2023_wins_back_the_rate_of_2014() -> None:
     w = StructLayout("dst_entry", "6.4 (2023)", replications=2)
