@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from book.figures.sampling import sampled
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from book.figures.verdicts import between
+from sim.machine import Machine
+from sim.path.costs import COSTS
 from sim.result import Result
 
 #: Kinds of work on a packet's memory, by kernel symbol.
 TAKING: Final = frozenset({"rmqueue", "rmqueue_bulk", "page_pool_alloc_pages"})
+WAKING: Final = frozenset({"sock_def_readable"})
 GIVING: Final = frozenset({"put_page", "free_unref_page", "free_pcppages_bulk", "page_pool_put_page"})
+#: A full GRO packet at an MTU of 1,500.
+SKBS, SEGMENTS = 3, 45
 
 
 def anatomy() -> Picture:
@@ -72,6 +78,29 @@ def told(run: Result) -> dict[str, str]:
     }
 
 
+def pencil(run: Result, machine: Machine) -> dict[str, str]:
+    """The two sums that the page's questions ask for, on the bill of a stream on two cores, by name.
+
+    With a pool the reader pays the ring in place of the allocator. If packets go home as well, softirq takes and gives
+    back, finds each page's line at hand, and frees a GRO packet's sk_buffs.
+    """
+    whole = 10 * run.cpu["reader"] / run.metrics["mpps"].mean
+    softirq = 10 * run.cpu["softirq"] / run.metrics["mpps"].mean
+    rest = softirq - spent_ns(run, "softirq", TAKING) - spent_ns(run, "softirq", GIVING)
+    hit, atomic, free = (machine.cost(name) / 1000 for name in ("hit_ps", "atomic_ps", "page_free_ps"))
+    pool, ring, skb = (COSTS[name].value / 1000 for name in ("page_pool_ps", "page_pool_ring_ps", "skb_free_ps"))
+    taking, giving, skbs = pool + hit, ring + hit + atomic + hit, skb * SKBS / SEGMENTS
+    full = rest + taking + giving + skbs
+    return {
+        "allocator": f"{free:.1f} ns", "ring": f"{ring:.1f} ns", "pool": f"{pool:.1f} ns", "hit": f"{hit:.0f} ns",
+        "dropped": f"{hit + atomic:.0f} ns", "skb": f"{skb:.0f} ns", "skbs": f"{skbs:.1f} ns",
+        "zone": f"{spent_ns(run, 'reader', frozenset({'free_pcppages_bulk'})):.1f} ns",
+        "pool-gain": f"{100 * (whole / (whole - free + ring) - 1):.0f} %",
+        "taking": f"{taking:.1f}", "giving": f"{giving:.1f}", "softirq": f"{full:.0f} ns",
+        "bound": f"{run.gbps * whole / full:.0f}",
+    }
+
+
 def prices(caption: str, runs: Mapping[str, Result], one_cpu: Sequence[str] = ()) -> Table:
     """Throughput and the price of a page, a row for each setting; settings of `one_cpu` have both roles there."""
     rows: list[Sequence[Cell]] = []
@@ -84,7 +113,7 @@ def prices(caption: str, runs: Mapping[str, Result], one_cpu: Sequence[str] = ()
         ))
     columns = ["setting", "Gbit/s", "95 %", "taking a page, ns", "giving it back, ns", "together, ns",
                "freed by softirq", "softirq / reader busy, %"]
-    return Table(caption, columns, rows, digits=0)
+    return Table(f"{caption}; {sampled(next(iter(runs.values())))}", columns, rows, digits=0)
 
 
 def allocators(caption: str, runs: Mapping[str, Result]) -> Table:

@@ -16,7 +16,7 @@ from sim.result import Result
 def run(**knobs: int | str) -> Result:
     lab = scenarios.load("lab")
     stream = {"flows": 1, "rx_queues": 1, "readers": 1, **knobs}
-    return lab.run(replications=2, until_ps=lab.quick_ps, **stream)
+    return lab.run(replications=2, **stream)
 
 
 def price(**knobs: int | str) -> float:
@@ -40,12 +40,36 @@ def test_a_pool_gains_little_until_packets_come_home_and_then_more_than_both_add
 
 def test_what_is_told_before_the_predictions_bounds_their_answers() -> None:
     told = {name: float(text.split()[0]) for name, text in memory.told(run()).items()}
-    spared = told["reader"] - 55.5 / 2
-    assert 1 < run(page_recycling=1).gbps / run().gbps < told["reader"] / spared
+    pencil = memory.pencil(run(), scenarios.load("lab").machine)
+    gain = 100 * (run(page_recycling=1).gbps / run().gbps - 1)
+    assert gain == pytest.approx(float(pencil["pool-gain"].split()[0]), abs=2)
+    assert run(page_recycling=1, defer_per_cpu=1).gbps == pytest.approx(float(pencil["bound"]), rel=0.02)
+    assert float(pencil["bound"]) < told["bound"]
     both = run(page_recycling=1, defer_per_cpu=1)
     assert told["gbps"] < both.gbps < told["bound"]
     assert both.cpu["softirq"] > 99 > both.cpu["reader"]
     assert told["reader"] == pytest.approx(told["giving"] + told["reader-rest"], abs=1)
+
+
+def test_softirq_has_lines_at_hand_when_packets_come_home_and_wakes_a_reader_that_is_not_full() -> None:
+    pencil = memory.pencil(run(), scenarios.load("lab").machine)
+    both, home = run(page_recycling=1, defer_per_cpu=1), run(defer_per_cpu=1)
+    assert memory.price_ns(both) == pytest.approx([float(pencil[name]) for name in ("taking", "giving")], abs=0.5)
+    waking = [memory.spent_ns(found, "softirq", memory.WAKING) for found in (run(), home, both)]
+    assert waking[1] > 2 * waking[2] > waking[0]
+    rest = [float(memory.told(found)["softirq-rest"].split()[0]) for found in (run(), home)]
+    assert rest[1] - rest[0] == pytest.approx(waking[1], abs=4)
+
+
+def test_a_page_of_the_other_package_costs_a_hand_over_each_way_and_one_of_the_own_less_when_it_is_taken() -> None:
+    here = memory.price_ns(run(reader_cpus="same"), one_cpu=True)
+    near, far = memory.price_ns(run()), memory.price_ns(run(reader_cpus="other_socket"))
+    assert [a - b for a, b in zip(near, here, strict=True)] == pytest.approx([24, 45], abs=4)
+    assert [a - b for a, b in zip(far, here, strict=True)] == pytest.approx([132, 132], abs=6)
+
+
+def test_the_ring_s_end_stays_with_the_reader_and_the_page_s_line_does_not() -> None:
+    assert memory.price_ns(run(page_recycling=1))[1] == pytest.approx(47 + 5 + 2 + 15.1, abs=1)
 
 
 def test_freed_by_the_rule_of_5_17_a_stream_is_faster_than_freed_where_it_was_allocated() -> None:
