@@ -21,3 +21,12 @@ def test_no_page_is_listed_twice() -> None:
     listed = pages()
     assert len(set(listed)) == len(listed)
     assert all(page.exists() for page in listed)
+
+
+def test_chapters_have_the_exercises_and_check_questions_that_the_cover_promises() -> None:
+    chapters = {page.stem: page.read_text(encoding="utf-8") for page in (ROOT / "chapters").rglob("*.md")}
+    for name, text in chapters.items():
+        asked, solved = (re.findall(rf"^`+\{{{what}\}}", text, re.MULTILINE) for what in ("exercise", "solution"))
+        assert len(asked) == len(solved) >= 5, name
+    asking = {name for name, text in chapters.items() if "Check yourself" in text}
+    assert asking == {"tcp-prequeue", "packet-rollover", "udpv6-early-demux", "tcp-rx-skb-cache", "defer-free"}
