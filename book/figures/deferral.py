@@ -128,7 +128,7 @@ def unnoticed(right: Scenario, wrong: Scenario, settings: Mapping[str, Mapping[s
     for name, knobs in settings.items():
         runs = [scenario.run(defer_free=1, **knobs) for scenario in (right, wrong)]
         rows.append([name, *(span(run.metrics["gbps"]) for run in runs)])
-    return Table("The bulk benchmark, Gbit/s", ["setting", "5.17's program", "the colleague's"], rows)
+    return Table("The bulk benchmark, Gbit/s", ["setting", "with patch 17", "the colleague's"], rows)
 
 
 def reader_time(runs: Runs) -> Picture:

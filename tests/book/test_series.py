@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from pybtex.database import parse_file
 
-from book.figures import effects, faults, lost_update, series, series_faults, sock_lines
+from book.figures import deferral, effects, faults, lost_update, series, series_faults, sock_lines
 from sim import scenarios
 from sim.scenarios.tcp_5_17 import SERIES
 from sim.verifier import Unsound
@@ -115,6 +115,16 @@ def test_the_parts_of_early_demux_add_up_to_what_it_takes_and_two_lines_grow_dea
     assert route == pytest.approx(45, abs=3)
     assert with_17[:2] == before[:2] == with_20[:2]
     assert with_20[2] - before[2] > 15 > with_20[3] - before[3]
+
+
+def test_the_gain_at_mtu_1500_rests_on_what_a_small_packet_costs():
+    s = scenarios.load("tcp-5.17")
+    fitted = int(s.knob("softirq_packet_ns").default)
+    gains = [
+        float(str(deferral.both(s, {"softirq_packet_ns": fitted + more, "replications": 2})[2]))
+        for more in (0, 24, 36)
+    ]
+    assert gains[0] > 10 > 6 > gains[1] > 2 > gains[2]
 
 
 def test_a_patch_without_a_key_cannot_be_measured():
