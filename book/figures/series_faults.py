@@ -46,6 +46,15 @@ def tail_kept() -> Scenario:
     return faults.without(fresh(), "__release_sock", "__release_sock.next", "STORE", "sock", "backlog_tail")
 
 
+def uncounted() -> Scenario:
+    """Softirq delivers packets to the socket without a reference on it."""
+    s = fresh()
+    for at, one in enumerate(s.spec.program.code):
+        if one.op == "ACCESS" and {"atomic", "sk_refcnt"} <= set(one.words):
+            s = faults.changed(s, at, **faults.NOTHING)
+    return s
+
+
 def silent() -> Scenario:
     """No ACK is sent when a call ends."""
     return faults.without(fresh(), "recvmsg.done", "tcp_cleanup_rbuf", "CALL", "tcp_cleanup_rbuf")

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from pybtex.database import parse_file
 
-from book.figures import deferral, effects, faults, lost_update, series, series_faults, sock_lines
+from book.figures import deferral, doors, effects, faults, lost_update, series, series_faults, sock_lines
 from sim import scenarios
 from sim.scenarios.tcp_5_17 import SERIES
 from sim.verifier import Unsound
@@ -142,6 +142,15 @@ def test_a_fault_changes_the_program_and_is_sound_to_run(fault):
                if (a.op, a.words) != (b.op, b.words)]
     assert len(changed) == 1
     assert series_faults.refusal(s) == "The verifier finds nothing wrong."
+
+
+def test_without_references_nothing_else_is_missing_and_the_door_of_two_segments_still_pays():
+    s, right = series_faults.uncounted(), series_faults.fresh()
+    pairs = zip(s.spec.program.code, right.spec.program.code, strict=True)
+    gone = [b for a, b in pairs if (a.op, a.words) != (b.op, b.words)]
+    assert {one.words[-1] for one in gone} == {"sk_refcnt"}
+    assert series_faults.refusal(s) == "The verifier finds nothing wrong."
+    assert doors.uncounted(0, 2, 3).moved.low > 0
 
 
 def test_a_way_out_with_the_lock_held_is_refused_by_name():
