@@ -40,11 +40,17 @@ def test_a_picture_is_sound_and_says_what_it_shows(picture):
         assert 0 <= float(element.get("y", 0)) <= picture.height
 
 
-def test_the_time_that_a_gain_needs_is_read_between_two_points():
-    assert skb_cache.added_for(KNEE, 100 * (9 / 8.1 - 1)) == "100 ns"
-    assert skb_cache.added_for(KNEE, 15.5) == "150 ns"
-    assert skb_cache.added_for(KNEE, 50) == "more than 200 ns"
-    assert skb_cache.added_for(KNEE, 1) == "nothing"
+def test_the_time_that_a_gain_needs_is_read_between_two_points_and_so_is_the_rate_there():
+    assert skb_cache.crossing(KNEE, 100 * (9 / 8.1 - 1)) == pytest.approx((100, 8.1))
+    assert skb_cache.knee_words(KNEE, 15.5) == {"skb-knee": "150 ns", "skb-knee-mpps": "7.8"}
+    assert skb_cache.knee_words(KNEE, 50)["skb-knee"] == "more than 200 ns"
+    assert skb_cache.knee_words(KNEE, 1)["skb-knee"] == "nothing"
+
+
+def test_the_section_that_a_wait_tells_of_is_the_pencils():
+    run = answer(8.0, alien_frees=1.5, alien_wait=100 * 12e6 * 225e-9)  # the pencil's third row: 300 ns, 225 of waiting
+    assert skb_cache.visit_wait_ns(run) == pytest.approx(225)
+    assert skb_cache.section_ns(run) == pytest.approx(300)
 
 
 def test_a_visits_wait_is_the_waiting_divided_by_the_visits():
@@ -86,7 +92,7 @@ def test_the_colleagues_program_forgets_a_packet_and_the_benchmark_cannot_tell(s
 
 
 def test_sentences_hold_the_gain_against_both_forms_in_which_the_message_gives_it_and_count_the_loss_as_short():
-    run = answer(8.0, transfers_per_packet=28, alien_frees=1.5)
+    run = answer(8.0, transfers_per_packet=28, alien_frees=1.5, list_locks=0.24)
     runs = {"neither": run, "both": answer(8.6, transfers_per_packet=17)}
     rows = [
         {"figure": "loopback, the receive cache changes a pair's rate", "simulated": -15.0, "error_points": 10.7},
@@ -96,4 +102,5 @@ def test_sentences_hold_the_gain_against_both_forms_in_which_the_message_gives_i
     said = skb_cache.words(runs, rows)
     assert (said["skb-gain-part"], said["skb-gain-part-words"]) == ("60 %", "75 %")
     assert said["skb-loopback-short"] == "11 points"
+    assert (said["skb-drains"], said["skb-list-locks"], said["skb-rule"]) == ("125", "240", "5 %")
     assert {row["figure"] for row in rows} <= {figure.figure for figure in reported.figures("tcp-rx-skb-cache")}
