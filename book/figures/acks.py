@@ -48,20 +48,27 @@ def moments() -> Picture:
     return picture
 
 
-def prices(seeds: int = 8) -> Table:
+@cache
+def priced(price_ns: int, long: bool, seeds: int = 8) -> dict[str, Change]:
+    """What patch 19 changes if an ACK costs so much, in the thread's setting or with reads of 4 MB: rate and ACKs."""
+    scenario = Tcp517(changes={"tcp_ack_ps": price_ns * 1000})
+    knobs = {"recv_size_bytes": 4 * MB} if long else {}
+    arms = [scenario.run(replications=seeds, ack_after_backlog=side, **knobs).replications for side in (0, 1)]
+    return {
+        metric: change(*([run.metrics[metric] for run in arm] for arm in arms), "", 0.05)
+        for metric in ("gbps", "acks_per_s")
+    }
+
+
+def prices() -> Table:
     """What patch 19 gives, by what an ACK costs the reader's CPU."""
     rows: list[Sequence[Cell]] = []
     for price in PRICES_NS:
-        scenario = Tcp517(changes={"tcp_ack_ps": price * 1000})
-        for name, knobs in (("one flow as in the thread", {}), ("reads of 4 MB", {"recv_size_bytes": 4194304})):
-            arms = [
-                scenario.run(replications=seeds, ack_after_backlog=side, **knobs).replications for side in (0, 1)
-            ]
-            rate = change(*([run.metrics["gbps"] for run in arm] for arm in arms), "Gbit/s", 0.05)
-            acks = [sum(run.metrics["acks_per_s"] for run in arm) / seeds for arm in arms]
+        for name, long in (("one flow as in the thread", False), ("reads of 4 MB", True)):
+            found = priced(price, long)
             rows.append([
-                f"{price:,} ns an ACK, {name}", f"{acks[0]:,.0f}", f"{acks[1]:,.0f}", f"{rate.before.mean:.1f}",
-                minus(spread(rate.moved, 2, "+")),
+                f"{price:,} ns an ACK, {name}", *(f"{arm.mean:,.0f}" for arm in _arms(found["acks_per_s"])),
+                f"{found['gbps'].before.mean:.1f}", minus(spread(found["gbps"].moved, 2, "+")),
             ])
     columns = ["price of an ACK", "ACKs a second before", "after", "Gbit/s before", "change (95 %)"]
     return Table("Patch 19 and the price of an ACK", columns, rows)
@@ -103,9 +110,11 @@ def _arms(found: Change) -> tuple[Estimate, Estimate]:
 
 
 def words() -> dict[str, str]:
-    """Of the thread's setting: what TCP input sends before and after, and how far the rate moves."""
+    """What TCP input sends in the thread's setting, how far the rate moves, and what long reads lose at which price."""
     found = due(next(iter(READS)))
+    lost = [-priced(price, long=True)["gbps"].moved.mean for price in (PRICES_NS[0], PRICES_NS[-1])]
     return {
+        **{f"acks-long-{name}": f"{gbps:.1f}" for name, gbps in zip(("free", "dear"), lost, strict=True)},
         "due-input-before": f"{found['input_acks_per_s'].before.mean:,.0f}",
         "due-input-after": f"{found['input_acks_per_s'].after.mean:,.0f}",
         "due-acks-before": f"{found['acks_per_s'].before.mean:,.0f}",
