@@ -137,7 +137,8 @@ def check(app: Sphinx, doctree: nodes.document) -> None:
             log.warning("no prediction %r on this page (there are: %s)", place["guess"], known, location=place)
         before = place.previous_sibling()
         if isinstance(before, nodes.Text):
-            place.parent.replace(before, nodes.Text(before.rstrip()))
+            # By position: nodes are found by equality, and a sentence has several equal spaces.
+            place.parent[place.parent.index(place) - 1] = nodes.Text(before.rstrip())
 
 
 def script(
