@@ -42,7 +42,8 @@ class ReceivePathLab(PathWidget):
     arm
         The switch that separates before from after; the scenario's own patch if not given.
     headline
-        The metric that is drawn as the rate; the scenario's first if not given.
+        The metric that is drawn as the rate. If not given it is that of the kind of socket, where the scenario has
+        several kinds, and else the scenario's first.
     seed, replications
         First seed, and how many seeds from it.
     first
@@ -95,7 +96,7 @@ class ReceivePathLab(PathWidget):
         self._result: Arms | None = None
         self.add_traits(**{name: knob_trait(k) for name, k in self._kinds.items() if name != arm})
         super().__init__(
-            sidecar=sidecar, arm=arm, headline=headline or metrics[0], seed=seed, replications=replications,
+            sidecar=sidecar, arm=arm, headline=headline or "", seed=seed, replications=replications,
             first=list(first), **knobs,
         )
         self.observe(self._moved, [*self.knobs, "seed", "replications"])
@@ -125,12 +126,24 @@ class ReceivePathLab(PathWidget):
         """Answer for the knobs as they are."""
         self._moved(None)
 
+    @property
+    def rate(self) -> tuple[str, str]:
+        """The metric that is drawn as the rate for the knobs as they are, and its unit in words."""
+        metrics = {m["name"]: m["unit"] for m in self.sidecar["metrics"]}
+        by_knob = self.sidecar["headlines"]
+        own = by_knob and by_knob["metrics"][self.knobs[by_knob["knob"]]]
+        name = self.headline or (own["name"] if own else next(iter(metrics)))
+        return name, own["unit"] if own and own["name"] == name else metrics[name]
+
     def still(self) -> still.Still:
         """Both arms as a picture, with the reported rates of this setting."""
         results = [r.to_dict() for r in self.result]
-        reported = [[r for r in self.reported(side) if r.get("metric") == self.headline] for side in (0, 1)]
+        name, unit = self.rate
+        for result in results:
+            result["metrics"][name]["unit"] = unit
+        reported = [[r for r in self.reported(side) if r.get("metric") == name] for side in (0, 1)]
         return still.arms(
-            results, self.headline, self.sidecar["layers"], self.sidecar["layer_order"], reported, self._names()
+            results, name, self.sidecar["layers"], self.sidecar["layer_order"], reported, self._names()
         )
 
     def _names(self) -> tuple[str, str]:

@@ -20,6 +20,22 @@ from sim.spec import Spec
 
 Term = dict[str, int]
 
+#: Where a knob decides what packets are for: that knob, and for each of its values the metric that is drawn as the rate
+#: and the unit in which it is told.
+HEADLINES: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
+    "lab": (
+        "socket",
+        {
+            "tcp_bulk": ("gbps", "Gbit/s"),
+            "tcp_rr": ("transactions_per_s", "requests a second"),
+            "udp": ("read_mpps", "Mpps delivered"),
+            "udp_connected": ("read_mpps", "Mpps delivered"),
+            "forward": ("forwarded_mpps", "Mpps forwarded"),
+            "packet_fanout": ("read_mpps", "Mpps read"),
+        },
+    ),
+}
+
 
 def places() -> dict[str, Any]:
     """Where words stand in an arena: header words by name, and in rows of CPUs, queues and locks."""
@@ -135,6 +151,14 @@ def settings(rows: Sequence[dict[str, Any]], metric: str, patches: Sequence[str]
     return [{"label": label, "knobs": knobs} for label, knobs in found.items()]
 
 
+def headlines(scenario: str) -> dict[str, Any] | None:
+    """Which metric a scenario's lab draws as the rate, by the value of a knob; None if it is the first in any case."""
+    if scenario not in HEADLINES:
+        return None
+    knob, metrics = HEADLINES[scenario]
+    return {"knob": knob, "metrics": {value: {"name": name, "unit": unit} for value, (name, unit) in metrics.items()}}
+
+
 def of_scenario(scenario: Scenario) -> dict[str, Any]:
     """The sidecar of a scenario, with the figures that its thread reported."""
     rows = figures(scenario.name)
@@ -150,6 +174,7 @@ def of_scenario(scenario: Scenario) -> dict[str, Any]:
         "quick_until_ps": quick_warm_ps + (scenario.quick_ps - scenario.warm_ps) // 2,
         "until_ps": scenario.until_ps,
         "knobs": [{**k.to_dict(), "word": spec.knob_word(k.name)} for k in scenario.knobs],
+        "headlines": headlines(scenario.name),
         "reported": rows,
         "thread_settings": settings(rows, scenario.metrics[0].name, scenario.patches),
         **reduction(spec, scenario.metrics, scenario.roles),

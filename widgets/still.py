@@ -95,7 +95,7 @@ def finding(results: Sequence[Mapping[str, Any]], headline: str, names: tuple[st
         for role in results[0]["cpu"]
     )
     rates = (
-        f"{name} {_number(m['mean'])} {m['unit']} ({_number(m['low'])} to {_number(m['high'])})"
+        f"{name} {_number(m['mean'])} {m['unit']} ({_number(max(0.0, m['low']))} to {_number(m['high'])})"
         for name, m in zip(names, (before, after), strict=True)
     )
     return f"{', '.join(rates)}: {change:+.1f} %. {busy}."

@@ -187,3 +187,29 @@ def test_a_still_picture_states_the_finding(lab: ReceivePathLab) -> None:
     before, after = lab.result
     assert f"Before the patch {before.gbps:.1f} Gbit/s" in bundle["text/html"]
     assert f"after the patch {after.gbps:.1f} Gbit/s" in bundle["text/plain"]
+
+
+def test_the_rate_follows_the_kind_of_socket(
+    write_page: Callable[..., str], watch: Callable[..., Any]
+) -> None:
+    """Python and the page name the same metric in the same unit, and an arm that is as commands have it says so."""
+    lab = ReceivePathLab("lab", flows=16, replications=2, first=("socket",))
+    page = LabPage(watch(write_page("kinds", lab)).page)
+    arms = page.page.locator(".rp-arm-title")
+    assert "as in a command" in arms.nth(0).inner_text()
+    assert "as in a command" not in arms.nth(1).inner_text()
+    for kind in ("tcp_rr", "udp", "forward", "packet_fanout", "tcp_bulk"):
+        lab.socket = kind
+        if page.control("socket").input_value() != kind:
+            page.after(lambda kind=kind: page.control("socket").select_option(kind))
+        name, unit = lab.rate
+        mean = lab.result.before.metrics[name].mean
+        shown = page.page.locator(".rp-picture .rp-big").nth(0).text_content() or ""
+        value, _, words = shown.partition(" ")
+        assert words == unit
+        assert math.isclose(float(value.replace(",", "")), mean, rel_tol=5e-3)
+    page.after(lambda: page.control("socket").select_option("udp"))
+    summary = page.page.locator(".rp-summary").inner_text()
+    assert "Change: none: defer_free makes no difference to these settings." in summary
+    assert "0, below" in page.page.locator(".rp-numbers").inner_text()
+    assert "(-" not in page.page.locator(".rp-numbers").inner_text()

@@ -9,7 +9,7 @@ import traitlets
 
 from sim.knob import KnobError
 from sim.layers import LAYERS, layer
-from widgets import ReceivePathLab, sidecar
+from widgets import ReceivePathLab, sidecar, still
 
 
 @pytest.fixture
@@ -103,9 +103,41 @@ def test_a_switch_that_is_no_patch_is_named_and_the_rate_can_be_another_metric()
     )
     off, on = (result.metrics["transactions_per_s"] for result in lab.result)
     bundle = lab._repr_mimebundle_()[0]
-    assert f"With rfs off {off.mean:,.0f} 1/s" in bundle["text/plain"]
-    assert f"with rfs on {on.mean:,.0f} 1/s" in bundle["text/plain"]
+    assert f"With rfs off {off.mean:,.0f} requests a second" in bundle["text/plain"]
+    assert f"with rfs on {on.mean:,.0f} requests a second" in bundle["text/plain"]
     assert "patch" not in bundle["text/plain"]
     assert "headline" in lab.page_traits()
     with pytest.raises(ValueError, match="'transactions' is no metric of lab; the nearest is 'transactions_per_s'"):
         ReceivePathLab("lab", headline="transactions")
+
+
+@pytest.mark.parametrize(
+    ("socket", "metric", "unit"),
+    [
+        ("tcp_bulk", "gbps", "Gbit/s"),
+        ("tcp_rr", "transactions_per_s", "requests a second"),
+        ("udp", "read_mpps", "Mpps delivered"),
+        ("forward", "forwarded_mpps", "Mpps forwarded"),
+        ("packet_fanout", "read_mpps", "Mpps read"),
+    ],
+)
+def test_the_rate_is_that_of_the_kind_of_socket(socket: str, metric: str, unit: str) -> None:
+    lab = ReceivePathLab("lab", socket=socket, flows=16, replications=2)
+    assert lab.rate == (metric, unit)
+    before = lab.result.before.metrics[metric]
+    assert before.mean > 0
+    assert f"With defer_free off {still._number(before.mean)} {unit}" in lab.still().finding
+
+
+def test_every_kind_of_socket_has_a_rate() -> None:
+    lab = ReceivePathLab("lab", replications=2)
+    by_knob = lab.sidecar["headlines"]
+    kinds = next(k for k in lab.sidecar["knobs"] if k["name"] == by_knob["knob"])["choices"]
+    assert list(by_knob["metrics"]) == list(kinds)
+    assert {m["name"] for m in by_knob["metrics"].values()} <= {m["name"] for m in lab.sidecar["metrics"]}
+
+
+def test_no_rate_is_said_to_reach_below_nothing() -> None:
+    lab = ReceivePathLab("lab", headline="demux_found_share", replications=2)
+    assert lab.result.before.metrics["demux_found_share"].low < 0
+    assert "With defer_free off 0.0 % (0.0 to" in lab.still().finding

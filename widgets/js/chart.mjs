@@ -84,7 +84,7 @@ function stack(top, width, role, share, profile, palette) {
   return { parts, height: 18 + BAR + 12 };
 }
 
-// side: { title, result, reported }. high: where the rate's scale ends, the same for both arms.
+// metric: { mean, low, high, unit } of the rate. side: { title, result, reported }. high: where the rate's scale ends, the same for both arms.
 export function drawArm(side, width, high, metric, roles, palette) {
   const { result } = side;
   let top = 4;
@@ -93,7 +93,7 @@ export function drawArm(side, width, high, metric, roles, palette) {
     parts.push(more);
     top += height;
   };
-  put(rate(top, width, result.metrics[metric], result.replications, side.reported, high));
+  put(rate(top, width, metric, result.replications, side.reported, high));
   for (const role of roles) put(stack(top, width, role, result.cpu[role], result.profile[role], palette));
   return s(
     "svg",

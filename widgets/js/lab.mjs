@@ -17,11 +17,11 @@ function render({ model, el }) {
   const knobs = sidecar.knobs.filter((k) => k.name !== arm);
   const seedKnob = { name: "seed", kind: "int", low: 1, high: 1_000_000, step: 1, default: 1 };
   const addressed = [...knobs, seedKnob];
-  const headline = model.get("headline") || sidecar.metrics[0].name;
   // A thread's scenario has a patch; the lab has switches.
   const sides = ARMS.map((side) =>
     sidecar.reported.length ? `${NAMES[side]} the patch` : `With ${arm} ${side ? "on" : "off"}`,
   );
+  const usual = sidecar.knobs.find((k) => k.name === arm).default;
   const roles = sidecar.roles.map((r) => r.name);
   const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
   const tables = createNumbers(sidecar, arm, colours);
@@ -81,6 +81,15 @@ function render({ model, el }) {
   const without = (set) => Object.fromEntries(Object.entries(set).filter(([name]) => name in controls));
 
   // --- what is shown --------------------------------------------------------------------------------
+  // The rate of an arm: the metric that was asked for, or that of the kind of socket, or the scenario's first.
+  function rate(side) {
+    const { knob, metrics } = sidecar.headlines ?? {};
+    const own = metrics?.[results[side].knobs[knob]];
+    const name = model.get("headline") || own?.name || sidecar.metrics[0].name;
+    const metric = results[side].metrics[name];
+    return { name, ...metric, unit: own?.name === name ? own.unit : metric.unit };
+  }
+
   // Reported figures that were stated for the knobs as they are now.
   function reportedFor(side) {
     return (sidecar.reported ?? []).filter((row) =>
@@ -109,24 +118,23 @@ function render({ model, el }) {
       const first = Object.entries(r.profile[role]).sort((a, b) => b[1] - a[1])[0];
       return `${role} busy ${format(r.cpu[role])} %${first ? `, most in ${first[0]} (${format(first[1])} %)` : ""}`;
     });
-    const m = r.metrics[headline];
+    const m = rate(side);
     return `${sides[side]}: ${interval(m)} ${m.unit}; ${top.join("; ")}.`;
   };
 
   function draw() {
     if (!results[0] || !results[1]) return;
     const reported = ARMS.map(reportedFor);
-    const rates = reported.map((rows) => rows.filter((row) => row.metric === headline));
+    const both = ARMS.map(rate);
+    const rates = reported.map((rows) => rows.filter((row) => row.metric === both[0].name));
     const most = Math.max(
-      ...ARMS.map((a) =>
-        results[a].replications > 1 ? results[a].metrics[headline].high : results[a].metrics[headline].mean,
-      ),
+      ...both.map(({ high, mean }) => (results[0].replications > 1 ? high : mean)),
       ...rates.flat().map((row) => row.reported),
     );
     const high = ticks(most * 1.02).at(-1);
     for (const side of ARMS) {
       const one = { result: results[side], reported: rates[side], words: words(side) };
-      pictures[side].replaceChildren(drawArm(one, width, high, headline, roles, colours));
+      pictures[side].replaceChildren(drawArm(one, width, high, both[side], roles, colours));
       evidence[side].replaceChildren(...proofs(reported[side], side));
     }
     mark.textContent =
@@ -136,8 +144,9 @@ function render({ model, el }) {
     if (!settled) return;
     numbers.replaceChildren(...tables.both(results));
     commandText.textContent = commands();
-    const [a, b] = ARMS.map((side) => results[side].metrics[headline]);
-    summary.textContent = `${words(0)} ${words(1)} Change: ${change(a.mean, b.mean)}.`;
+    const metrics = results.map((r) => JSON.stringify(r.metrics));
+    const alike = metrics[0] === metrics[1] ? `: ${arm} makes no difference to these settings` : "";
+    summary.textContent = `${words(0)} ${words(1)} Change: ${change(both[0].mean, both[1].mean)}${alike}.`;
   }
 
   // What a number rests on, opened with one click or key.
@@ -234,7 +243,13 @@ function render({ model, el }) {
           h(
             "div",
             { class: "rp-arm" },
-            h("p", { class: "rp-arm-title" }, `${NAMES[side]} `, h("code", null, `${arm}=${side}`)),
+            h(
+              "p",
+              { class: "rp-arm-title" },
+              `${NAMES[side]} `,
+              h("code", null, `${arm}=${side}`),
+              side === usual && ", as in a command that does not name it",
+            ),
             pictures[side],
             evidence[side],
           ),

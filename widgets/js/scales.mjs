@@ -27,4 +27,6 @@ export function format(x) {
   return x.toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places });
 }
 
-export const interval = (m) => `${format(m.mean)} (${format(m.low)} to ${format(m.high)})`;
+// Of what is never negative: an interval is no narrower than what a run resolves, which may reach below 0.
+export const interval = ({ mean, low, high }) =>
+  mean === 0 && high > 0 ? `0, below ${format(high)}` : `${format(mean)} (${format(mean > 0 ? Math.max(0, low) : low)} to ${format(high)})`;
