@@ -173,6 +173,8 @@ class Sample:
         Who touches the fields that the thread is about.
     metrics
         What the layout changes, the most telling first.
+    hot
+        The field whose line others take away again and again, if it is the neighbours that are moved; and its words.
     """
 
     name: str
@@ -186,6 +188,7 @@ class Sample:
     why: str
     replications: int = 5
     about: tuple[str, ...] = ()
+    hot: tuple[str, str] = ("", "")
 
     def placed(self) -> Placed:
         """The scenario whose fields can be moved."""
@@ -222,6 +225,7 @@ SAMPLES: Final = {
             "The patch of 2014 is off, so that every packet to a reader takes and drops a reference.",
             2,
             ("__refcnt", "rt_genid", "rt_type"),
+            hot=("__refcnt", "the count's"),
         ),
         Sample(
             "tcp_globals",
@@ -234,6 +238,7 @@ SAMPLES: Final = {
             {"defer_free": 1, "neighbours": 1},
             "Two other programs charge memory and open connections, since one flow alone seldom touches the counters.",
             about=("tcp_memory_allocated", "tcp_sockets_allocated.counters"),
+            hot=("tcp_memory_allocated", "the memory count's"),
         ),
     )
 }

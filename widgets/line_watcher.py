@@ -17,7 +17,6 @@ from widgets.base import PathWidget
 US: Final = 1_000_000
 SEEDS: Final = 1_000_000
 STILL_STEPS: Final = 24
-STILL_CORES: Final = 8
 _LETTERS: Final = {"M": "#d98a2b", "E": "#4aa86a", "S": "#4a8fd4"}
 
 
@@ -106,13 +105,14 @@ class LineWatcher(PathWidget):
         return ("sidecar", "sample", "bug", "seed", "settings", "selection", "marked", "replay", "answer")
 
     def still(self) -> still.Still:
-        """The first steps as a table of letters, and what each cost."""
+        """The first steps as a table of letters, with a row for every core that takes part, and what each cost."""
         from matplotlib.figure import Figure
 
         taken = self.result
         steps = taken.steps[:STILL_STEPS]
-        used = sorted({core for step in steps for core in (step.core, step.giver, step.to) if core >= 0})[:STILL_CORES]
-        figure = Figure(figsize=(7.2, 1.6 + 0.32 * max(1, len(used))), layout="constrained")
+        used = sorted({core for step in steps for core in (step.core, step.giver, step.to) if core >= 0})
+        row = 0.32 if len(used) <= 8 else 0.2
+        figure = Figure(figsize=(7.2, 1.8 + row * max(1, len(used))), layout="constrained")
         grid, cost = figure.subplots(2, 1, sharex=True, height_ratios=(max(1, len(used)), 2))
         for at, step in enumerate(steps):
             for lane, core in enumerate(used):
@@ -125,9 +125,11 @@ class LineWatcher(PathWidget):
             cost.bar(at + 1, step.took_ps / 1000, color=still.COLOURS[0], width=0.7)
             cost.bar(at + 1, step.wait_ps / 1000, color="white", edgecolor="#c2185b", hatch="////", width=0.7)
         grid.set_yticks(range(len(used)), [f"core {core}" for core in used], fontsize=8)
-        grid.invert_yaxis()
+        grid.set_ylim(len(used) - 0.4, -0.6)
         cost.set_ylabel("ns", fontsize=8)
-        cost.set_xlabel("access; framed: who acts; hatched: waiting", fontsize=8)
+        rides = " (empty: together with the core's other thread, which asked first)" * any(s.rides for s in steps)
+        key = f"access; M: changed here, E: here alone, S: a copy\nframed: who acts{rides}; hatched: waiting"
+        cost.set_xlabel(key, fontsize=8)
         for axes in (grid, cost):
             axes.tick_params(labelsize=8)
         return still.render(figure, self._finding(taken))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import traitlets as t
 
 from sim.layout import LINE_BYTES, Layout
-from sim.placement import MOST_LINES, SAMPLES, aligned_fields, arranged, natural
+from sim.placement import MOST_LINES, SAMPLES, Sample, aligned_fields, arranged, natural
 from sim.schema import nearest
 from widgets import still
 from widgets.pair import PairWidget
@@ -156,8 +156,10 @@ class StructLayout(PairWidget):
         shown = [_shown(layout, self.sidecar["uses"]) for _, layout in sides]
         figure = Figure(figsize=(7.2, 0.42 * max(map(len, shown)) + 1.1), layout="constrained")
         for axes, (name, layout), lines in zip(figure.subplots(1, 2), sides, shown, strict=True):
-            _draw(axes, layout, lines, self.sidecar["uses"], self._sample.symbols)
-            axes.set_title(f"{name}: {len(layout.lines_of(*self._touched(layout)))} lines touched", fontsize=9)
+            _draw(axes, layout, lines, self.sidecar["uses"], self._sample)
+            count = len(layout.lines_of(*self._touched(layout)))
+            touched = f"{count} {'line' if count == 1 else 'lines'} touched"
+            axes.set_title(f"{name}: {touched}{self._beside(layout)}", fontsize=8)
         who = ", ".join(self._sample.symbols)
         figure.supxlabel(f"{self._sample.title}; orange: touched by {who}, blue: by others", fontsize=8)
         return still.render(figure, self.finding())
@@ -166,13 +168,23 @@ class StructLayout(PairWidget):
         """The text alternative: lines touched and the metric that tells, of two layouts, and how the runs are set."""
         name = self._sample.metrics[0]
         parts = [
-            f"{side} they lie on {_lines(layout.lines_of(*self._touched(layout)))} and the run gives "
+            f"{side} they lie on {_lines(layout.lines_of(*self._touched(layout)))}{self._beside(layout)}"
+            f"{', ' if self._sample.hot[0] else ' '}and the run gives "
             f"{_number(m.mean)} {m.unit} ({_number(m.low)} to {_number(m.high)})"
             for (side, layout), m in ((one, self._run(one[1]).metrics[name]) for one in self._compared())
         ]
         who = " and ".join(self._sample.symbols)
         verb = "touch" if len(self._sample.symbols) > 1 else "touches"
         return f"{self._sample.title}, fields that {who} {verb}: {'; '.join(parts)}. {self._setting()}"
+
+    def _beside(self, layout: Layout) -> str:
+        """Whether the fields share a line with the one that others take away, where the sample has such a one."""
+        hot, words = self._sample.hot
+        if not hot:
+            return ""
+        touched = layout.lines_of(*self._touched(layout))
+        no = "" if layout.line(hot) in touched else "not "
+        return f", {no}{words}" if len(touched) == 1 else f", {words} {no}among them"
 
     def _compared(self) -> list[tuple[str, Layout]]:
         """What a still picture compares: twice the same layout would show nothing, so then it is the patch's move."""
@@ -212,6 +224,7 @@ class StructLayout(PairWidget):
             "metrics_shown": list(self._sample.metrics),
             "symbols_shown": list(self._sample.symbols),
             "about": list(self._sample.about),
+            "hot": list(self._sample.hot),
             "uses": self._placed.uses(list(layouts.values()), **given),
             "knob_fields": list(self._placed.fields),
             "line_bytes": LINE_BYTES,
@@ -237,16 +250,22 @@ def _shown(layout: Layout, uses: dict[str, Any]) -> list[int]:
     return sorted({line for name in uses if name in {f.name for f in layout.fields} for line in layout.lines_of(name)})
 
 
-def _draw(axes: Axes, layout: Layout, lines: list[int], uses: dict[str, Any], symbols: Sequence[str]) -> None:
+def _draw(axes: Axes, layout: Layout, lines: list[int], uses: dict[str, Any], sample: Sample) -> None:
     from matplotlib.patches import Rectangle
 
     for row, line in enumerate(lines):
+        named = [f.name for f in map(layout.field, layout.on_line(line)) if f.name in sample.about and f.name in uses]
         axes.add_patch(Rectangle((0, row + 0.1), LINE_BYTES, 0.8, fill=False, edgecolor="#808080", linewidth=0.8))
         for f in map(layout.field, layout.on_line(line)):
             left, right = max(f.offset - line * LINE_BYTES, 0), min(f.end - line * LINE_BYTES, LINE_BYTES)
             by = uses.get(f.name, {})
-            look = still.COLOURS[1] if set(by) & set(symbols) else still.COLOURS[0] if by else "#80808040"
+            look = still.COLOURS[1] if set(by) & set(sample.symbols) else still.COLOURS[0] if by else "#80808040"
             axes.add_patch(Rectangle((left, row + 0.1), right - left, 0.8, facecolor=look, edgecolor="#404040", lw=0.4))
+            if f.name in named:  # names are wider than fields: each a little lower than the last
+                y = row + 0.5 + 0.26 * (named.index(f.name) - (len(named) - 1) / 2)
+                late = left > LINE_BYTES / 2
+                x, side = (right - 0.4, "right") if late else (left + 0.4, "left")
+                axes.text(x, y, f.name, fontsize=6.5, ha=side, va="center")
     axes.set(xlim=(-0.5, LINE_BYTES + 0.5), ylim=(len(lines), 0), xticks=range(0, 65, 16))
     axes.set_yticks([row + 0.5 for row in range(len(lines))], [f"line {line}" for line in lines], fontsize=8)
     axes.tick_params(labelsize=8)

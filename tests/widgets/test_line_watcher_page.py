@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page
 
 from sim.line_samples import LOST, MISSING, SAMPLES, TWICE, UPDATE
 from widgets import LineWatcher
+from widgets.line_watcher import STILL_STEPS
 
 pytestmark = pytest.mark.browser
 
@@ -214,3 +215,13 @@ def test_the_still_picture_gives_nothing_away(faulty: LineWatcher) -> None:
     assert still.finding.endswith("One step is wrong: find it.")
     assert faulty.answer["why"] not in still.svg
     assert "hand-overs from core to core" in LineWatcher("false-sharing").still().finding
+
+
+def test_a_still_picture_has_a_row_for_every_core_that_acts() -> None:
+    w = LineWatcher("dst-refcount")
+    svg = w.still().svg
+    for core in {step.core for step in w.result.steps[:STILL_STEPS]}:
+        assert f">core {core}<" in svg
+    assert any(step.rides for step in w.result.steps[:STILL_STEPS])
+    assert "empty: together with the core" in svg
+    assert "empty:" not in LineWatcher("false-sharing").still().svg

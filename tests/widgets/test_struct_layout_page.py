@@ -71,6 +71,8 @@ def test_the_page_has_the_fields_and_the_runs_of_python(
         assert arm["metrics"]["neighbour_reads_per_s"]["mean"] == pytest.approx(result.neighbour_reads_per_s, rel=1e-9)
         assert arm["metrics"]["gbps"]["low"] == pytest.approx(result.metrics["gbps"].low, rel=1e-9)
     assert page.lines() == list(after.lines_of()) == [1]
+    summary = "touches line 0, the memory count's, in “before patch 10” and line 1, not the memory count's, now."
+    assert summary in page.summary()
     assert page.watched.errors == []
     assert page.watched.foreign == []
 
@@ -244,6 +246,18 @@ def test_a_still_picture_shows_the_patch_s_move_until_a_field_is_moved() -> None
     assert "after patch 20" not in moved
     other = StructLayout("sock", replications=2, gro_max_segs=8)
     assert other.finding().endswith(" The runs have defer_free=1, gro_max_segs=8.")
+
+
+def test_a_still_picture_says_whether_the_readers_share_the_line_of_the_count() -> None:
+    cured = StructLayout("dst_entry", "6.4 (2023)", replications=2).still()
+    assert "before they lie on lines 1, 2, the count's among them, and the run" in cured.finding
+    assert "now they lie on lines 0, 2, the count's not among them, and the run" in cured.finding
+    for words in ("the count's not among them", "__refcnt", "rt_genid", "rt_type", "blue: by others"):
+        assert words in cured.svg.partition(">")[2]
+    globals_ = StructLayout("tcp_globals", replications=2).finding()
+    assert "line 0, the memory count's, and" in globals_
+    assert "line 1, not the memory count's, and" in globals_
+    assert "among them" not in StructLayout("sock", replications=2).finding()
 
 
 @pytest.mark.slow

@@ -46,6 +46,13 @@ function render({ model, el }) {
   const linesOf = (layout) =>
     [...new Set(layout.fields.filter((f) => touched(f.name)).map((f) => f.line))].sort((a, b) => a - b);
   const list = (lines) => `${lines.length === 1 ? "line" : "lines"} ${lines.join(", ") || "none"}`;
+  // Whether the chosen function's fields share a line with the one that others take away, where there is such a one.
+  function beside(layout, lines) {
+    const [hot, its] = sidecar.hot;
+    if (!hot) return "";
+    const no = lines.includes(layout.fields.find((f) => f.name === hot).line) ? "" : "not ";
+    return lines.length === 1 ? `, ${no}${its},` : `, ${its} ${no}among them,`;
+  }
 
   // --- the fields -----------------------------------------------------------------------------------
   const said = h("p", { class: "rp-mark", role: "status", "aria-live": "polite" });
@@ -213,7 +220,8 @@ function render({ model, el }) {
     const rates = a
       ? ` ${metric}: ${interval(a)} ${a.unit} before, ${interval(b)} now, ${change(a.mean, b.mean)}.`
       : "";
-    const places = `${list(lines[0])} in “${sidecar.first}” and ${list(lines[1])} now`;
+    const [then, here] = [base, now].map((layout, side) => list(lines[side]) + beside(layout, lines[side]));
+    const places = `${then} in “${sidecar.first}” and ${here} now`;
     const text = `${who().join(" and ")} ${who().length > 1 ? "touch" : "touches"} ${places}.`;
     el.dataset.lines = JSON.stringify(lines[1]);
     panel.summary.textContent = settled ? text + rates : text;
