@@ -59,7 +59,7 @@ class RssNic:
         self.poll = spec.vector("net_rx_action")
 
     def write_poll(
-        self, packet_ps: Number, receive: str, done: str | None = None, symbol: str = "mlx4_en_poll"
+        self, packet_ps: Number, receive: str, done: str | None = None, symbol: str = "mlx4_en_poll_rx_cq"
     ) -> None:
         """Write interrupt handler and poll loop.
 
