@@ -1,6 +1,6 @@
 """The twenty patches of the 5.17 series: what the mails state of each, and the picture of all of them.
 
-Titles, commits and line counts are those of the mails and of the merged tree; which page a patch is on, and which key
+Titles and line counts are those of the mails, commits those of the merged tree; which page a patch is on, and which key
 of the scenario switches it, is the book's.
 """
 
@@ -95,7 +95,7 @@ def contents(idea: str | None = None) -> Table:
         [str(p.number), Link(p.title, p.mail), p.commit, f"+{p.added} −{p.removed}", p.key]
         for p in PATCHES if idea in (None, p.idea)
     ]
-    columns = ["patch", "title", "commit", "lines", "key here"]
+    columns = ["patch", "title", "commit", "lines, as posted", "key here"]
     return Table("Patches, commits and keys", columns, rows, code=["commit", "key here"])
 
 
