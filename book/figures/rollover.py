@@ -71,8 +71,8 @@ def words(runs: Mapping[str, Result]) -> dict[str, str]:
     return quoted
 
 
-def states(runs: Mapping[str, Result]) -> Table:
-    """What becomes of the packets, and what the CPUs do meanwhile."""
+def states(scenario: Scenario, runs: Mapping[str, Result]) -> Table:
+    """What becomes of the packets, and what the CPUs do meanwhile, over the scenario's whole window."""
     rows: list[list[Cell]] = []
     for name, run in runs.items():
         m = run.metrics
@@ -82,7 +82,9 @@ def states(runs: Mapping[str, Result]) -> Table:
         ])
     columns = ["setting", "read, Mpps (95 % interval)", "lost in the NIC", "dropped, all rings full",
                "probes a packet", "CPUs, %", "spinning, % of that"]
-    return Table("3.5 million packets a second arrive", columns, rows, digits=2)
+    seeds = ", ".join(sorted({str(len(run.replications)) for run in runs.values()}))
+    counted = f"counted from {scenario.warm_ps / 1e9:g} to {scenario.until_ps / 1e9:g} ms"
+    return Table(f"3.5 million packets a second arrive; {seeds} runs each, {counted}", columns, rows, digits=2)
 
 
 def headline(figures: Sequence[Mapping[str, Any]]) -> Table:
@@ -170,12 +172,19 @@ def curves(scenario: Scenario, points: Mapping[str, Sequence[int]], seeds: int) 
     }
 
 
+def edge(full: Curve) -> tuple[float, float]:
+    """The highest load at which rings that start full drain, and the lowest at which they do not; Mpps sent.
+
+    Raises ValueError for a curve that lies on one side.
+    """
+    return max(x for x, y in full if y > 0.9 * x), min(x for x, y in full if y < 0.9 * x)
+
+
 def hysteresis(drawn: Mapping[str, Curve], load: float, known: Mapping[str, float]) -> Picture:
     """Both lasting states over the load; `known` are the rates at a `load` that was run elsewhere. Both begin at 0."""
     empty, full = (sorted({(0.0, 0.0), *drawn[start], (load, known[start])}) for start in ("empty", "full"))
     top = max(x for x, _ in (*empty, *full))
-    escape = max((x for x, y in full if y > 0.9 * x), default=0.0)
-    caught = min((x for x, y in full if y < 0.9 * x), default=top)
+    escape, caught = edge(full)
     picture = Picture(
         250,
         f"Without the patch, full rings drain by themselves up to {escape:g} million packets a second and stay full "

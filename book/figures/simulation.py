@@ -8,7 +8,7 @@ from typing import Final
 
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
-from sim import constants, scenarios
+from sim import constants, reported, scenarios
 from sim.result import Estimate, Result, interval
 from sim.scenarios.scenario import Scenario
 
@@ -81,6 +81,20 @@ def standings() -> Table:
                  code=["scenario"])
 
 
+def by_hand() -> Table:
+    """Constants that were set by hand with a figure from after the patch in view, and how much rests on each."""
+    rows: list[Sequence[Cell]] = []
+    for thread in (name for name in scenarios.names() if name in reported.threads()):
+        scenario = scenarios.load(thread)
+        for one in reported.by_hand(thread):
+            knob = scenario.knob(one.knob)
+            rests = sum(f.role == "dependent" and f.knobs in one.runs for f in reported.figures(thread))
+            stated = f"{one.in_view.figure}: {one.in_view.reported:g} {one.in_view.unit}"
+            rows.append((thread, one.knob, f"{knob.default:,} {knob.unit}", stated, rests))
+    columns = ["thread", "constant", "set to", "figure in view", "figures after the patch that are dependent"]
+    return Table("Set by hand, with a figure from after the patch in view", columns, rows, code=["thread", "constant"])
+
+
 def first(run: Result, metric: str, count: int) -> Estimate:
     """The mean of a metric and its interval as the first replications alone give them."""
     values = [r.metrics[metric] for r in run.replications[:count]]
@@ -94,7 +108,7 @@ def seeds(run: Result, metric: str, counts: Sequence[int], scale: float, unit: s
     found = {n: first(run, metric, n) for n in counts}
     low = min(min(values), *(e.low / scale for e in found.values()))
     high = max(max(values), *(e.high / scale for e in found.values()))
-    widths = ", ".join(f"{n} runs ± {(e.high - e.low) / 2 / scale:.2f}" for n, e in found.items())
+    widths = ", ".join(f"{n} runs ± {(e.high - e.low) / 2 / scale:.3f}" for n, e in found.items())
     picture = Picture(
         76 + 32 * len(counts),
         f"Runs that differ in their seed alone give {min(values):.2f} to {max(values):.2f} {unit}; the interval of "

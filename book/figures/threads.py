@@ -48,25 +48,34 @@ def sources(thread: str) -> Table:
 
 
 def glance(scenario: Scenario) -> Table:
-    """What a scenario holds: host, program, knobs, constants, time."""
+    """What a scenario holds: receiver, program, knobs, constants, time."""
     topology = scenario.machine.topology
     by_effect = {e: sum(k.effect == e for k in scenario.knobs) for e in ("acts", "inert", "refused")}
     read = constants.read(scenario)
     open_ = [c for c in read if c.status == "assumed"]
     measured_ms = (scenario.until_ps - scenario.warm_ps) / 1e9
     fitted = sorted({c.name for c in read if c.status == "fitted"})
+    seen = {one.knob: one.in_view.figure for one in reported.by_hand(scenario.name)}
     rows: list[Sequence[Cell]] = [
-        ("host", f"{scenario.machine.title}: {topology.cpus} CPUs"),
+        ("costs of lines and locks", scenario.machine.title),
+        ("the receiver", f"{_many(topology.sockets, 'package')} of {_many(topology.cores_per_socket, 'core')} of "
+                         f"{_many(topology.threads_per_core, 'thread')}: {topology.cpus} CPUs"),
         ("program", f"{len(scenario.spec.program.code):,} instructions in "
                     f"{len(scenario.spec.program.symbols)} kernel symbols"),
         ("patches as keys", ", ".join(scenario.patches)),
         ("knobs", ", ".join(f"{n} {_EFFECT[e]}" for e, n in by_effect.items() if n)),
         ("constants", f"{len(read)}, of which {len(open_)} are assumed and {len(fitted)} fitted"),
         ("fitted", ", ".join(fitted) or None),
+        ("set by hand, with a figure from after the patch in view",
+         "; ".join(f"{knob}: {figure}" for knob, figure in seen.items()) or None),
         ("a run", f"{scenario.warm_ps / 1e9:g} ms to warm up, then {measured_ms:g} ms, {scenario.replications} times"),
         ("the seed varies", scenario.varies),
     ]
     return Table(f"{scenario.name}: what the scenario holds", ["part", "here"], rows)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 _EFFECT: Final = {"acts": "act", "inert": "are inert", "refused": "are refused"}
@@ -111,10 +120,13 @@ def misses(thread: str, rows: Sequence[Row]) -> Table:
     return table
 
 
-def change(scenario: Scenario, metric: str, trial: Trial, seeds: int) -> tuple[Estimate, Estimate, Estimate]:
-    """Both arms of a trial in short runs on the same seeds, and the change in percent."""
+def change(
+    scenario: Scenario, metric: str, trial: Trial, seeds: int, until_ps: int | None = None
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Both arms of a trial on the same seeds, and the change in percent; in short runs if no end is given."""
     old, new = (
-        scenario.run(replications=seeds, until_ps=scenario.quick_ps, **knobs) for knobs in (trial.before, trial.after)
+        scenario.run(replications=seeds, until_ps=until_ps or scenario.quick_ps, **knobs)
+        for knobs in (trial.before, trial.after)
     )
     return old.metrics[metric], new.metrics[metric], moved(old, new, metric)
 
@@ -127,16 +139,20 @@ def moved(old: Result, new: Result, metric: str) -> Estimate:
     return Estimate(*interval(found, step), "%")
 
 
-def trials(scenario: Scenario, metric: str, tried: Sequence[Trial], seeds: int = 3) -> Table:
-    """Where a patch gains, where it does nothing, and where it costs."""
+def trials(
+    scenario: Scenario, metric: str, tried: Sequence[Trial], seeds: int = 3, until_ps: int | None = None
+) -> Table:
+    """Where a patch gains, where it does nothing, and where it costs; in short runs if no end is given."""
     unit = next(m.unit for m in scenario.metrics if m.name == metric)
     rows: list[Sequence[Cell]] = []
     for trial in tried:
-        old, new, found = change(scenario, metric, trial, seeds)
+        old, new, found = change(scenario, metric, trial, seeds, until_ps)
         rows.append((trial.what, f"{old.mean:.3g} {unit}", f"{new.mean:.3g} {unit}", f"{found.mean:+.1f} %",
                      between(found.low, found.high)))
-    columns = ["setting", "without", "with", "change", "95 % interval, %"]
-    return Table(f"{scenario.name}: {metric} without and with the patch, {seeds} short runs each", columns, rows)
+    columns = ["setting", "without", "with", "change, seed by seed", "95 % interval, %"]
+    end_ps = until_ps or scenario.quick_ps
+    counted = f"{seeds} runs each, counted from {scenario.warm_ps / 1e9:g} to {end_ps / 1e9:g} ms"
+    return Table(f"{scenario.name}: {metric} without and with the patch, {counted}", columns, rows)
 
 
 def arms(settings: Mapping[str, Settings], off: Settings, on: Settings) -> list[Trial]:

@@ -12,8 +12,8 @@ from sim.validate import Count, judgement
 ROLES: Final = ("input", "fitted", "dependent", "predicted")
 _PROOF: Final = {
     "input": "given to the model",
-    "fitted": "a constant was chosen so that it comes out",
-    "dependent": "rests on evidence that contains it",
+    "fitted": "the fit chose a constant so that it comes out",
+    "dependent": "another figure contains it, or it rests on a constant set by hand with an after-figure in view",
     "predicted": "the model had not seen it",
 }
 

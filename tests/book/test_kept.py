@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,13 @@ def test_every_thread_with_figures_and_a_scenario_is_shown() -> None:
 def test_a_glance_and_assumptions_name_what_the_scenario_has(thread: str) -> None:
     scenario = scenarios.load(thread)
     parts = {row[0]: str(row[1]) for row in threads.glance(scenario).rows}
-    assert f"{scenario.machine.topology.cpus} CPUs" in parts["host"]
+    topology = scenario.machine.topology
+    words = parts["the receiver"]
+    product = math.prod(int(word) for word in words.partition(":")[0].split() if word.isdigit())
+    assert words.endswith(f": {topology.cpus} CPUs")
+    assert product == topology.cpus
+    by_hand = parts["set by hand, with a figure from after the patch in view"]
+    assert all(one.knob in by_hand for one in reported.by_hand(thread))
     assert scenario.patches[0] in parts["patches as keys"]
     for name, doc, tried, *_ in threads.assumptions(scenario).rows:
         assert doc == scenario.knob(str(name)).doc
@@ -93,6 +100,8 @@ def test_figures_are_quoted_as_the_message_has_them() -> None:
 def test_a_trial_compares_both_arms_on_the_same_seeds() -> None:
     places = {"as in the thread": {}, "one CPU": {"reader_cpu": "same_cpu"}}
     tried = threads.arms(places, {"defer_free": 0}, {"defer_free": 1})
-    table = threads.trials(scenarios.load("tcp-5.17"), "gbps", tried, seeds=2)
+    scenario = scenarios.load("tcp-5.17")
+    table = threads.trials(scenario, "gbps", tried, seeds=2)
+    assert f"2 runs each, counted from {scenario.warm_ps / 1e9:g} to {scenario.quick_ps / 1e9:g} ms" in table.caption
     gains = [float(str(row[3]).removesuffix(" %")) for row in table.rows]
     assert gains[0] > 10 > 1 > gains[1]

@@ -41,7 +41,7 @@ def test_every_number_that_the_page_quotes_is_computed(runs):
     quoted = set(re.findall(r"\{glue:text\}`([^`]+)`", PAGE.read_text(encoding="utf-8")))
     assert quoted
     named = rollover.words({**runs, "empty": runs["after"]})
-    assert quoted <= {*named, *rollover.fall(ROWS, SEEDS), *stale_mark.words()}
+    assert quoted <= {*named, *rollover.fall(ROWS, SEEDS), *stale_mark.words(), "trap-opens", "trap-lasts"}
 
 
 def test_the_fall_is_told_with_the_threads_rows_and_the_seeds_that_still_spin():
@@ -76,7 +76,8 @@ def test_the_pictures_are_sound(runs):
         sound(picture)
 
 
-def test_the_picture_of_both_states_says_where_the_trap_opens():
+def test_the_page_and_the_picture_of_both_states_say_where_the_trap_opens():
+    assert rollover.edge(DRAWN["full"]) == (1.5, 2.0)
     said = rollover.hysteresis(DRAWN, 3.5, KNOWN).alt
     assert "up to 1.5 million packets a second and stay full from 2 on" in said
     assert "keep up to at least 6" in said

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from book.figures import simulation
-from sim import scenarios
+from sim import reported, scenarios
 from sim.result import Result
 
 RATE = "transactions_per_s"
@@ -36,6 +36,15 @@ def test_every_constant_has_a_standing_and_most_are_assumed() -> None:
         assert sum(counts) == row[1]
     total = sum(int(str(row[1])) for row in rows)
     assert sum(int(str(row[-1])) for row in rows) > total / 2
+
+
+def test_the_table_of_constants_set_by_hand_has_them_all_and_counts_what_rests_on_each() -> None:
+    rows = simulation.by_hand().rows
+    assert [(row[0], row[1]) for row in rows] == [
+        (name, one.knob) for name in scenarios.names() if name in reported.threads() for one in reported.by_hand(name)
+    ]
+    assert rows
+    assert all(isinstance(row[-1], int) and row[-1] > 0 for row in rows)
 
 
 def test_pictures_stay_inside_their_frames_and_name_their_findings() -> None:
