@@ -1,4 +1,8 @@
-"""UDP over IPv6: the hash chain, early demux, delivery to a socket's receive queue (4.11 to 4.13).
+"""UDP over IPv6: the hash chain, early demux, delivery to a socket's receive queue; names and order of 4.11 to 4.13.
+
+Those kernels protect a flooded socket, and this code does not: they take a busylock before the queue's lock when the
+socket is more than half full (since 4.10), and the reader moves the whole queue to one of its own (since 4.13). So
+with many CPUs that fill one socket, the wait for the queue's lock here is more than theirs.
 
 Every socket of the model is bound to one port, so they form one hash chain. A look-up scores all of it. Sockets
 that are connected have their own address, so they hang on the second table (address and port) too; early demux

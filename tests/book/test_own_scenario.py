@@ -84,6 +84,15 @@ def test_a_queued_lock_helps() -> None:
     assert read(names()["queued"], 15) > 1.2 * read(UdpFlood, 15)
 
 
+def test_with_queued_locks_more_cpus_harm_on_each_machine_but_less() -> None:
+    elsewhere = {name: run.metrics["read"] for name, run in names()["elsewhere"].items()}
+    for machine in ("neoverse-n1", "cascade-lake", "zen3-milan"):
+        assert elsewhere[f"{machine}, 15 CPUs"].high < elsewhere[f"{machine}, 2 CPUs"].mean
+    lost = elsewhere["neoverse-n1, 15 CPUs"].mean / elsewhere["neoverse-n1, 2 CPUs"].mean
+    runs = {cpus: names()["runs"][f"{cpus} CPUs"].metrics["read"].mean for cpus in (2, 15)}
+    assert lost > runs[15] / runs[2]
+
+
 def test_a_socket_for_each_flow_helps_and_fills_later() -> None:
     alone = names()["alone"]
     assert alone["15 CPUs"].metrics["read"].mean > 1.5 * read(UdpFlood, 15)
