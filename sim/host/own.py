@@ -12,7 +12,7 @@ from .. import display, machine
 from . import capture, read, toeplitz, veth
 from .measure import command as measure
 from .read import READERS
-from .replay import BUDGET, Summary, replay
+from .replay import BUDGET, KEEPS_FROM_HZ, Summary, replay
 
 DONE: Final = 0
 ROWS: Final = 25
@@ -35,6 +35,7 @@ def declare(choices: Any) -> None:
     sub.add_argument("--rps_cpus", type=int, default=1, help="CPUs in RPS's mask (1)")
     sub.add_argument("--key", help="the hash key as ethtool -x prints it (Microsoft's)")
     sub.add_argument("--poll_gap_us", type=float, default=20.0, help="a pause that ends a poll, us (20)")
+    sub.add_argument("--hz", type=int, default=1000, help="CONFIG_HZ: below 1000 no poll leaves packets held (1000)")
     sub = command("profile", show_profile, "what perf report, perf script or perf top printed, under the book's names")
     sub.add_argument("file", type=Path)
     sub.add_argument("--cpu", type=int, help="one CPU only")
@@ -88,7 +89,7 @@ def show_capture(options: argparse.Namespace, rest: list[str]) -> int:
     for limit in limits:
         skipped.frames = 0
         packets = capture.read(options.file, skipped)
-        found[limit] = replay(packets, limit, options.queues, options.rps_cpus, options.poll_gap_us, key)
+        found[limit] = replay(packets, limit, options.queues, options.rps_cpus, options.poll_gap_us, key, hz=options.hz)
     if options.json:
         print(json.dumps([{"gro_max_size": n, "skipped": skipped.frames, **s.to_dict()} for n, s in found.items()]))
         return DONE
@@ -104,7 +105,9 @@ def show_capture(options: argparse.Namespace, rest: list[str]) -> int:
     _spread("Receive queues", first.queues, options.queues)
     _spread("CPUs of RPS", first.cpus, options.rps_cpus)
     _spread("Packets in a poll", first.polls, 0)
-    print(f"A poll is taken to end after a pause of {options.poll_gap_us:g} us or {BUDGET} packets.")
+    left = "those of its last jiffy" if options.hz >= KEEPS_FROM_HZ else "none"
+    print(f"A poll is taken to end after a pause of {options.poll_gap_us:g} us or {BUDGET} packets. "
+          f"Packets that it leaves held after {BUDGET}, with HZ {options.hz}: {left}.")
     return DONE
 
 

@@ -1,8 +1,9 @@
 """What GRO would have merged of a capture, and where RSS and RPS would have sent its packets.
 
 A capture says when packets came, not when they were polled.  Two assumptions stand in, and a summary states them: a
-poll ends when no packet came for `poll_gap_us`, or after the budget of 64; a poll that ended early sends up all that
-GRO holds, one that used its budget keeps it.  Rules of `dev_gro_receive` and `tcp_gro_receive` (Linux 5.17):
+poll ends when no packet came for `poll_gap_us`, or after the budget of 64.  A poll that ended early sends up all that
+GRO holds.  One that used its budget does the same in a kernel with HZ below 1,000, and with HZ 1,000 sends up only what
+began in an earlier jiffy (`__napi_poll`).  Rules of `dev_gro_receive` and `tcp_gro_receive` (Linux 5.17):
 
 - buckets of eight flows each, the oldest goes up when a ninth comes;
 - the next segment continues the sequence, carries the same acknowledgement, flags (PSH and FIN aside) and options;
@@ -89,11 +90,12 @@ class Gro:
             bucket.remove(held)
             yield held
 
-    def flush(self) -> Iterator[Held]:
-        """The end of a poll that left its budget unused: everything goes up."""
+    def flush(self, begun_before_ns: int | None = None) -> Iterator[Held]:
+        """The end of a poll: everything goes up, or only what began before a moment."""
         for bucket in self.buckets:
-            yield from bucket
-            bucket.clear()
+            kept = [h for h in bucket if begun_before_ns is not None and h.first.time_ns >= begun_before_ns]
+            yield from bucket[: len(bucket) - len(kept)]  # the oldest stand first
+            bucket[:] = kept
 
 
 @dataclass
@@ -152,13 +154,17 @@ class Summary:
 
 
 MOST_FLOWS: Final = 100_000
+KEEPS_FROM_HZ: Final = 1000  # a kernel with a slower tick keeps nothing beyond a poll
+FASTEST_HZ: Final = 1000
 
 
 def replay(
     packets: Iterable[Packet], gro_max_size: int = 65536, queues: int = 1, rps_cpus: int = 1, poll_gap_us: float = 20.0,
-    key: bytes = toeplitz.MICROSOFT_KEY, budget: int = BUDGET,
+    key: bytes = toeplitz.MICROSOFT_KEY, budget: int = BUDGET, hz: int = KEEPS_FROM_HZ,
 ) -> Summary:
     """Send packets through RSS, NAPI's polls, GRO and RPS; in one pass and constant memory.
+
+    `hz` is the kernel's tick, ``CONFIG_HZ``.
 
     Raises
     ------
@@ -173,6 +179,8 @@ def replay(
         raise ValueError(f"gro_max_size {gro_max_size}: 1 to 524,280")
     if not poll_gap_us > 0:
         raise ValueError(f"poll_gap_us {poll_gap_us:g}: more than 0")
+    if not 1 <= hz <= FASTEST_HZ:
+        raise ValueError(f"hz {hz}: 1 to {FASTEST_HZ:,}")
     out = Summary()
     gro = [Gro(gro_max_size) for _ in range(queues)]
     polled = [0] * queues
@@ -200,6 +208,8 @@ def replay(
         if polled[at] == budget:
             out.polls[budget] += 1
             polled[at] = 0
+            jiffy_ns = packet.time_ns * hz // 10**9 * 10**9 // hz
+            went_up(gro[at].flush(jiffy_ns if hz >= KEEPS_FROM_HZ else None))
         last_ns[at] = packet.time_ns
         out.first_ns = out.first_ns or packet.time_ns
         out.last_ns = packet.time_ns

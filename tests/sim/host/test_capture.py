@@ -173,6 +173,14 @@ def test_a_poll_ends_at_a_pause_or_at_its_budget() -> None:
     assert max(replay(apart, gro_max_size=524_280).merged) == 120  # what was held before the pause went up at it
 
 
+def test_a_poll_that_used_its_budget_keeps_what_is_young_and_only_with_a_fast_tick() -> None:
+    busy = list(segments(4 * 45))
+    assert replay(busy).merged == {45: 4}
+    assert replay(busy, hz=250).merged == {45: 3, 19: 2, 7: 1}  # polls of 64, 64 and 52
+    slow = list(segments(130, gap_ns=20_000))  # a poll of 64 takes more than a millisecond
+    assert max(replay(slow, poll_gap_us=50, gro_max_size=524_280).merged) == 64
+
+
 def test_flows_stay_on_their_queue_and_many_flows_use_all_of_them() -> None:
     found = replay(segments(6400, flows=64), queues=4, rps_cpus=4)
     assert sum(found.queues.values()) == sum(found.cpus.values()) == 6400
@@ -196,6 +204,7 @@ def test_a_real_capture_is_merged_less_the_lower_the_limit() -> None:
     [
         ({"queues": 0}, "1 to 128"), ({"queues": 129}, "1 to 128"), ({"rps_cpus": 0}, "1 to 1024"),
         ({"gro_max_size": 600_000}, "1 to 524,280"), ({"poll_gap_us": 0}, "more than 0"),
+        ({"hz": 0}, "1 to 1,000"),
     ],
 )
 def test_a_setting_that_no_card_has_is_refused(wrong: dict[str, int], said: str) -> None:
