@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -15,9 +16,10 @@ from typing import Any, Final
 
 from book.build.places import ROOT
 from book.figures import kept, table
-from sim import machine
+from sim import machine, packing
 from sim.host import veth
 from sim.host.catalogue import EXPERIMENTS
+from sim.host.reading import BYTES_OF
 
 FOLDER: Final = ROOT / "book" / "measured"
 OWN: Final = FOLDER / "own-machine.json"
@@ -27,17 +29,18 @@ SHOWN: Final = {
     "rate_gbps": (1.0, "Gbit/s", 1), "packets_per_s": (1e-3, "thousand packets/s", 0),
     "delivered_per_s": (1e-3, "thousand packets/s", 0), "received_packet_bytes": (1.0, "bytes", 0),
 }
+WRITE_BYTES: Final = 128 * 1024  # that iperf3 hands to a TCP socket in one call, if not told otherwise
 ROLES: Final = {"fitted": "fitted on it", "predicted": "predicted", "none": "not predicted"}
 
 
 @cache
 def documents() -> dict[str, dict[str, Any]]:
-    """Stored experiments by name, in the order of the catalogue."""
+    """Stored experiments by name, in the order of the catalogue; bytes are IP's, whatever the file counts."""
     found = {}
     for name in EXPERIMENTS:
         path = FOLDER / f"{name}.json"
         if path.exists():
-            found[name] = json.loads(path.read_text(encoding="utf-8"))
+            found[name] = veth.of_ip(json.loads(path.read_text(encoding="utf-8")))
     return found
 
 
@@ -97,7 +100,8 @@ class Beside:
     def caption(self) -> str:
         """What the table shows."""
         _, unit, _ = SHOWN[self.document["answers"]]
-        return f"{self.name}: {self.document['question']} {unit}, 95 % intervals over {self.document['rounds']} rounds"
+        question = EXPERIMENTS[self.name].question  # a stored one may be of an earlier wording
+        return f"{self.name}: {question} {unit}, 95 % intervals over {self.document['rounds']} rounds"
 
     def __repr__(self) -> str:
         head = "arm | simulated | role | measured | interval | change, measured and simulated"
@@ -119,7 +123,8 @@ class Beside:
         return (
             f'<style>{table._STYLE}</style>'
             f'<div class="rpt" role="region" tabindex="0" aria-label="{caption}" data-measured="{self.name}" '
-            f'data-answers="{self.document["answers"]}" data-scale="{scale}" data-digits="{digits}">'
+            f'data-answers="{self.document["answers"]}" data-bytes="{BYTES_OF}" data-scale="{scale}" '
+            f'data-digits="{digits}">'
             f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             f'<p data-part="where">Measured on {escape(where(self.document))}.</p></div>'
         )
@@ -155,6 +160,25 @@ def constants() -> table.Table:
     return table.Table(f"{own.title}: what was measured", columns, lines, code=["constant"])
 
 
+def full_packets() -> dict[tuple[str, str], tuple[float, float]]:
+    """How many of GRO's packets are full, per cent by experiment and arm: by arithmetic, and in the sample of sizes.
+
+    The arithmetic: iperf3 writes so much at a time, GRO's packets are filled from that, and what is left of it makes
+    the last and smaller one. The sample counts by powers of two, so full is what shares one with a full packet.
+    """
+    found = {}
+    for name in ("gro", "gro-size", "mtu"):
+        for arm, sizes in documents()[name]["packet_sizes_pct"].items():
+            setup = EXPERIMENTS[name].arms[arm]
+            if not setup.gro or setup.gro_max_size < packing.GRO_MAX_SIZE[0]:
+                continue
+            full = packing.pack(mtu=setup.mtu, gro_max_size=setup.gro_max_size)
+            packets = math.ceil(WRITE_BYTES / full.data_bytes)
+            bound = 1 << (full.length_bytes - 1).bit_length()
+            found[name, arm] = (100 * (WRITE_BYTES // full.data_bytes) / packets, sizes[str(bound)])
+    return found
+
+
 def words() -> dict[str, str]:
     """Numbers of the readings and of the experiments that the page's sentences name."""
     readings = json.loads(READINGS.read_text(encoding="utf-8"))
@@ -171,6 +195,15 @@ def words() -> dict[str, str]:
     }
     gro = documents()["gro"]["arms"]
     out["own-gro-segments"] = f"{gro['on']['segments_per_packet']['mean']:.0f}"
+    for arm in ("off", "on"):
+        out[f"own-gro-resent-{arm}"] = f"{gro[arm]['retransmits_per_s']['mean']:,.0f}"
+    shares = full_packets()
+    summed, sampled = shares["gro", "on"]
+    apart = max(abs(one - other) for one, other in shares.values())
+    out |= {
+        "own-full-sum": f"{summed:.0f} %", "own-full-sample": f"{sampled:.0f} %",
+        "own-full-apart": f"{apart:.0f} points",
+    }
     demux = documents()["udp-early-demux"]["arms"]
     for arm in ("off", "on"):
         looked = demux[arm].get("lookups_per_packet")
@@ -228,6 +261,8 @@ CHOOSER: Final = """
         throw new Error("is not what python -m sim host experiment --json writes");
       const table = tables().find((t) => t.dataset.measured === found.experiment);
       if (!table) throw new Error(`is of the experiment ${found.experiment}, which this page does not show`);
+      if (found.bytes_of !== table.dataset.bytes)
+        throw new Error("is of an earlier version, which counted Ethernet's header in some arms: measure again");
       if (found.answers !== table.dataset.answers)
         throw new Error(`answers with ${found.answers}, this page with ${table.dataset.answers}`);
       const scale = Number(table.dataset.scale), digits = Number(table.dataset.digits), ready = [];

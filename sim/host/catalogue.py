@@ -22,10 +22,10 @@ EXPERIMENTS: Final = {
             "With GRO, IP, TCP and the socket see one packet where the wire carried up to 45.",
         ),
         Experiment(
-            "gro-size", "How large must merged packets be?",
+            "gro-size", "How large are GRO's packets, if the sender's bursts have the same limit?",
             {"4 KB": BULK.with_(gro_max_size=4096), "16 KB": BULK.with_(gro_max_size=16384), "64 KB": BULK},
             "received_packet_bytes",
-            "Each packet costs the same whatever its size, so most is gained by the first doublings.",
+            "Two limits move together, the sender's and GRO's: a burst within the limit is merged whole.",
         ),
         Experiment(
             "mtu", "What do larger packets on the wire give?",

@@ -15,7 +15,7 @@ from ..result import interval
 from . import load, record, tools
 from .load import Setup
 from .read.profile import USER
-from .reading import UNITS, Reading
+from .reading import BYTES_OF, UNITS, Reading
 
 BASE: Final = (
     "Linux", "root", "IPv6", "setpriv", "unshare", "nsenter", "taskset", "ip", "ethtool", "network namespaces",
@@ -132,7 +132,7 @@ class Outcome:
         document = {
             "experiment": self.experiment.name, "question": self.experiment.question,
             "answers": self.experiment.answers, "rounds": len(next(iter(self.readings.values()))),
-            "seconds": self.seconds, "machine": self.machine, "arms": arms, "change_pct": changes,
+            "seconds": self.seconds, "machine": self.machine, "bytes_of": BYTES_OF, "arms": arms, "change_pct": changes,
             "packet_sizes_pct": {arm: sizes for arm in self.readings if (sizes := self.sizes(arm))},
         }
         if any(reading.profiles for readings in self.readings.values() for reading in readings):

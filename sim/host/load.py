@@ -23,6 +23,7 @@ PORT: Final = 5201
 ARRIVES_S: Final = 5.0
 WARM_S: Final = 0.3  # TCP's window opens in less
 SPARE_S: Final = 20.0  # what a load runs beyond what is measured of it; it is ended before
+ETHERNET_HEADER_BYTES: Final = 14
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Setup:
         CPUs that RPS spreads arriving packets over.
     count_look_ups
         Count routes looked up for a packet after the run, where perf can.
+    gro_max_size
+        The largest packet that GRO may make; another one than 65,536 also limits what the sender hands down to be cut
+        for the wire (``gso_max_size``), so it sends bursts of no more than that.
     segmentation
         The sender hands packets of up to 64 KB to the wire, as to a NIC that cuts them itself.
     """
@@ -61,6 +65,15 @@ class Setup:
     reader_cpu: int = 1
     message_bytes: int = 64
     count_look_ups: bool = False
+
+    @property
+    def link_header_bytes(self) -> int:
+        """What the arrival's device counts of a packet beyond IP's bytes.
+
+        veth counts a packet as it was sent, with Ethernet's header; but where its own NAPI poll takes it (since 5.13,
+        with GRO on and a sender that cuts its packets itself) as it was received, without.
+        """
+        return 0 if self.gro and not self.segmentation else ETHERNET_HEADER_BYTES
 
     def on(self, cpus: Sequence[int]) -> Setup:
         """The same with the CPUs of a machine: the first one of `cpus` stands for 0, and so on."""
@@ -210,7 +223,9 @@ def _counted(setup: Setup, seconds: float, traffic: Traffic, profile: bool) -> R
     time.sleep(seconds)
     last = _Moment.take(setup, traffic)
     took_s, between = last.at_s - first.at_s, counters.Difference(first.counted, last.counted)
-    numbers = common(between, took_s, setup.sender_cpu, setup.reader_cpu, last.reader_s - first.reader_s)
+    numbers = common(
+        between, took_s, setup.sender_cpu, setup.reader_cpu, last.reader_s - first.reader_s, setup.link_header_bytes
+    )
     tcp, arrived = setup.load.startswith("tcp"), between.device("rx_packets")
     if not tcp:
         delivered = last.delivered - first.delivered

@@ -16,12 +16,12 @@ UNITS: Final = {
 }
 #: What the numbers are, for people.
 MEANING: Final = {
-    "rate_gbps": "bytes that arrive at the device, with headers",
+    "rate_gbps": "bytes of IP that arrive at the device: each packet on the wire with its headers, without Ethernet's",
     "packets_per_s": "packets that arrive at the device, before GRO",
     "delivered_per_s": "packets that the reader got; of a router: that it sent on",
     "lost_pct": "arrived and not delivered",
     "segments_per_packet": "packets on the wire in one that IP saw",
-    "received_packet_bytes": "mean size of a packet that IP saw",
+    "received_packet_bytes": "bytes on the wire, counted as in rate_gbps, for a packet that IP saw",
     "retransmits_per_s": "TCP segments that were sent again",
     "lookups_per_packet": "routes found for a packet that arrives (perf counts them after the run)",
     "packets_per_softirq": "packets for each run of NET_RX",
@@ -33,6 +33,9 @@ MEANING: Final = {
 }
 #: Counters of received packets by congestion mark: unlike InReceives they count each segment that GRO merged.
 SEGMENTS: Final = ("Ip6InNoECTPkts", "Ip6InECT0Pkts", "Ip6InECT1Pkts", "Ip6InCEPkts")
+#: What a device's bytes are made into, and the numbers that are made of them.
+BYTES_OF: Final = "IP"
+IN_BYTES: Final = ("rate_gbps", "received_packet_bytes")
 
 
 @dataclass(frozen=True)
@@ -54,9 +57,15 @@ class Reading:
     profiles: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
-def common(between: Difference, took_s: float, sender_cpu: int, reader_cpu: int, reader_s: float) -> dict[str, float]:
-    """The numbers that every load has, from two snapshots `took_s` apart and the reader's CPU time."""
-    packets, size = between.device("rx_packets"), between.device("rx_bytes")
+def common(
+    between: Difference, took_s: float, sender_cpu: int, reader_cpu: int, reader_s: float, link_header_bytes: int = 0
+) -> dict[str, float]:
+    """The numbers that every load has, from two snapshots `took_s` apart and the reader's CPU time.
+
+    `link_header_bytes` are those that the device counts of each packet beyond IP's.
+    """
+    packets = between.device("rx_packets")
+    size = between.device("rx_bytes") - packets * link_header_bytes
     seen, segments = between.received("Ip6InReceives"), between.received(*SEGMENTS)
     runs = between.net_rx()
     return {

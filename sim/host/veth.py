@@ -9,6 +9,9 @@ cable softirq runs on the sender's CPU, behind its system calls. That time is wh
 where the two copies are the sender's (from its program, and by software segmentation) at the machine's measured rate.
 `fit` finds ``fixed_ns`` from one arm of one experiment; every other number is a prediction.
 
+Bytes are IP's on both sides: each packet on the wire with its headers, without Ethernet's. `of_ip` makes documents so
+that were written when bytes stood as the device counted them.
+
 What the lab cannot say is refused with the reason: a sender that shares its CPU with the reader (there it is a thread,
 here part of softirq), packets on the wire beyond the MTU, and writes smaller than a packet.
 """
@@ -24,9 +27,10 @@ from ..result import Result
 from ..scenarios.lab import Lab
 from .catalogue import EXPERIMENTS
 from .load import Setup
+from .reading import BYTES_OF, IN_BYTES
 
 MOST_PACKET_NS: Final = 20_000
-TCP_HEADERS, ETHERNET_HEADER = 72, 14
+TCP_HEADERS: Final = 72
 COPIES: Final = 2  # from the program, and when a large packet is cut for the wire
 #: The arm on which each kind of load is fitted: the first one, with the switch off.
 FITTED_ON: Final = {"tcp": ("gro", "off"), "udp": ("udp-early-demux", "off")}
@@ -105,11 +109,10 @@ class Number:
 
 def number(result: Result, setup: Setup, name: str) -> Number:
     """A result in the terms of `sim.host.reading.UNITS`. Raises NotPredicted for a number that the lab has not."""
-    frame = setup.mtu + ETHERNET_HEADER
     metric, scale = {
-        "rate_gbps": ("mpps", frame * 8e-3), "packets_per_s": ("mpps", 1e6),
+        "rate_gbps": ("mpps", setup.mtu * 8e-3), "packets_per_s": ("mpps", 1e6),
         "delivered_per_s": ("forwarded_mpps" if setup.load == "forward" else "read_mpps", 1e6),
-        "received_packet_bytes": ("gro_segments", float(frame)),
+        "received_packet_bytes": ("gro_segments", float(setup.mtu)),
     }.get(name, ("", 0.0))
     if not metric:
         raise NotPredicted(f"the lab does not count {name}")
@@ -137,6 +140,44 @@ def fit(lab: Veth, setup: Setup, name: str, measured: float) -> int:
     return min((found * (100 + percent) // 100 for percent in NEIGHBOURS_PCT), key=distance)
 
 
+def of_ip(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of an experiment with its bytes as IP's; one that says so already comes back as it is.
+
+    A device that counts Ethernet's header counts it for each packet, so all numbers in bytes of an arm shrink by one
+    factor, and a change by the quotient of two.
+    """
+    out = dict(document)
+    if out.get("bytes_of") == BYTES_OF or out["experiment"] not in EXPERIMENTS:
+        return out
+    setups = EXPERIMENTS[out["experiment"]].arms
+    factors = {arm: _factor(setups.get(arm), numbers) for arm, numbers in out["arms"].items()}
+    out["bytes_of"] = BYTES_OF
+    out["arms"] = {
+        arm: {name: _scaled(number, factors[arm]) if name in IN_BYTES else number for name, number in numbers.items()}
+        for arm, numbers in out["arms"].items()
+    }
+    if out["answers"] in IN_BYTES:
+        first = next(iter(factors.values()))
+        out["change_pct"] = {
+            arm: {end: 100 * ((1 + pct / 100) * factors[arm] / first - 1) for end, pct in change.items()}
+            for arm, change in out["change_pct"].items()
+        }
+    return out
+
+
+def _factor(setup: Setup | None, numbers: Mapping[str, Any]) -> float:
+    """Bytes of IP in a byte that the device counted in an arm; 1 where the arm does not tell its packets."""
+    if setup is None or not {"rate_gbps", "packets_per_s"} <= numbers.keys():
+        return 1.0
+    counted = numbers["rate_gbps"]["mean"]
+    header_gbps = 8e-9 * setup.link_header_bytes * numbers["packets_per_s"]["mean"]
+    return float(1 - header_gbps / counted) if counted else 1.0
+
+
+def _scaled(number: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    return {**number, **{end: number[end] * factor for end in ("mean", "low", "high")}}
+
+
 Row = dict[str, Any]
 
 
@@ -146,7 +187,7 @@ def beside(documents: Sequence[Mapping[str, Any]], on: Machine) -> list[Row]:
     Parameters
     ----------
     documents
-        What ``host experiment --json`` wrote, one for each experiment.
+        What ``host experiment --json`` wrote, one for each experiment; taken through `of_ip`.
     on
         The machine that it ran on (``host measure``).
 
@@ -160,7 +201,7 @@ def beside(documents: Sequence[Mapping[str, Any]], on: Machine) -> list[Row]:
     """
     lab = scenario(on)
     seen: dict[tuple[Setup, int], Result] = {}
-    by_name = {d["experiment"]: d for d in documents}
+    by_name = {d["experiment"]: of_ip(d) for d in documents}
     fixed: dict[str, int] = {}
     for kind, (name, arm) in FITTED_ON.items():
         if name in by_name:

@@ -52,8 +52,21 @@ def test_what_the_page_says_of_the_stored_measurements_is_so() -> None:
     assert arms["1500"]["rate_gbps"]["mean"] < arms["9000"]["rate_gbps"]["mean"] < arms["4168"]["rate_gbps"]["mean"]
 
 
+def test_a_write_s_end_explains_the_small_packets_at_every_mtu_and_limit() -> None:
+    shares = measured.full_packets()
+    assert len(shares) == 6
+    assert {round(summed) for summed, _ in shares.values()} == {67, 89}
+    for arm, (summed, sampled) in shares.items():
+        assert sampled == pytest.approx(summed, abs=5), arm
+
+
+def test_without_gro_segments_are_sent_again() -> None:
+    arms = measured.documents()["gro"]["arms"]
+    assert arms["off"]["retransmits_per_s"]["low"] > 10 * arms["on"]["retransmits_per_s"]["high"]
+
+
 PAGE = """<!doctype html><html lang="en"><title>x</title><body>{chooser}
-<div data-measured="gro" data-answers="rate_gbps" data-scale="1" data-digits="1"><table><tbody>
+<div data-measured="gro" data-answers="rate_gbps" data-bytes="IP" data-scale="1" data-digits="1"><table><tbody>
 <tr data-arm="off"><td data-part="measured">1.0</td><td data-part="span"></td><td data-part="change"></td></tr>
 <tr data-arm="on"><td data-part="measured">2.0</td><td data-part="span"></td>
 <td data-part="change">+1 %, simulated +5 %</td></tr>
@@ -76,16 +89,19 @@ def test_a_readers_file_replaces_the_books_and_a_wrong_one_is_refused(page: Any,
     own = json.loads((measured.FOLDER / "gro.json").read_text(encoding="utf-8"))
     own["arms"]["on"]["rate_gbps"]["mean"] = 123.4
     own["machine"]["kernel"] = "<b>9.9</b>"
-    good, broken, other = (tmp_path / f"{n}.json" for n in ("good", "broken", "other"))
+    own["bytes_of"] = "IP"
+    good, broken, other, early = (tmp_path / f"{n}.json" for n in ("good", "broken", "other", "early"))
     good.write_text(json.dumps(own))
     broken.write_text("{")
     other.write_text(json.dumps({**own, "experiment": "mine"}))
-    page.set_input_files("#rp-own-file", [str(p) for p in (good, broken, other)])
+    early.write_text(json.dumps({name: value for name, value in own.items() if name != "bytes_of"}))
+    page.set_input_files("#rp-own-file", [str(p) for p in (good, broken, other, early)])
     page.wait_for_function("document.getElementById('rp-own-said').textContent.includes('Shown')")
     said = page.inner_text("#rp-own-said")
     assert "Shown: gro" in said
     assert "broken.json is not JSON" in said
     assert "experiment mine" in said
+    assert "early.json is of an earlier version" in said
     assert page.inner_text('tr[data-arm="on"] [data-part="measured"]') == "123.4"
     assert "simulated +5 %" in page.inner_text('tr[data-arm="on"] [data-part="change"]')
     assert "<b>9.9</b>" in page.inner_text('[data-part="where"]')  # shown as text, never as markup

@@ -35,6 +35,8 @@ def test_gro_merges_and_without_it_each_segment_is_a_packet() -> None:
     assert max(on.sizes) > 2048
     assert on.numbers["received_packet_bytes"] > off.numbers["received_packet_bytes"]
     assert 0 < off.numbers["rate_gbps"] < math.inf
+    for numbers in (off.numbers, on.numbers):  # both in bytes of IP: nearly all packets are full
+        assert 1000 < numbers["rate_gbps"] * 1e9 / 8 / numbers["packets_per_s"] < 1501
 
 
 @pytest.mark.usefixtures("kernel")
@@ -57,7 +59,7 @@ def test_big_tcp_makes_packets_beyond_64_kb() -> None:
 def test_no_packet_on_the_wire_is_longer_than_the_mtu(mtu: int) -> None:
     numbers = run(BULK.with_(mtu=mtu)).numbers
     size = numbers["rate_gbps"] * 1e9 / 8 / numbers["packets_per_s"]
-    assert 0.5 * mtu < size <= mtu + 14  # with the Ethernet header
+    assert 0.5 * mtu < size < mtu + 1
 
 
 @pytest.mark.usefixtures("perf")
@@ -166,6 +168,10 @@ def test_a_change_is_taken_round_by_round() -> None:
     assert outcome.change("on", "rate_gbps") == Estimate(100, 100, 100)
     assert outcome.change("on", "lost_pct") is None
     assert outcome.sizes("on") == {2048: 50, 65536: 50}
+
+
+def test_what_is_written_says_whose_bytes_it_counts() -> None:
+    assert made_up().to_dict()["bytes_of"] == "IP"
 
 
 def test_a_profile_has_shares_by_layer_with_intervals() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,7 +13,7 @@ from sim.host import veth
 from sim.host.catalogue import EXPERIMENTS
 from sim.host.load import Setup
 from sim.host.reading import UNITS
-from sim.host.veth import NotPredicted
+from sim.host.veth import NotPredicted, Number
 
 
 def document(name: str, **means: float) -> dict[str, Any]:
@@ -40,6 +40,34 @@ def test_one_arm_is_fitted_and_the_others_follow() -> None:
     assert merged["simulated"] > off["simulated"]
     assert merged["simulated_change_pct"] > 0
     assert off["change_pct"] is None
+
+
+def counted(arm_bytes: dict[str, float]) -> dict[str, Any]:
+    """The experiment gro as it was written when bytes stood as the device counted them: bytes of a packet by arm."""
+    found = document("gro", off=6.0, on=9.0)
+    for arm, size in arm_bytes.items():
+        rate = found["arms"][arm]["rate_gbps"]["mean"]
+        found["arms"][arm]["packets_per_s"] = {"mean": rate * 1e9 / 8 / size, "unit": "1/s"}
+    return found
+
+
+def test_bytes_of_the_device_become_bytes_of_ip_arm_by_arm() -> None:
+    found = veth.of_ip(counted({"off": 1514, "on": 1500}))  # only without GRO is the Ethernet header counted
+    off, on = (found["arms"][arm]["rate_gbps"] for arm in ("off", "on"))
+    assert off["mean"] == pytest.approx(6.0 * 1500 / 1514)
+    assert off["low"] == pytest.approx(0.9 * off["mean"])
+    assert on["mean"] == 9.0
+    assert found["change_pct"]["on"]["mean"] == pytest.approx(100 * (on["mean"] / off["mean"] - 1))
+    assert veth.of_ip(found) == found, "a document that says IP stays"
+    assert found["arms"]["off"]["packets_per_s"] == counted({"off": 1514})["arms"]["off"]["packets_per_s"]
+
+
+def test_simulated_bytes_are_ip_s_too() -> None:
+    class Counted:
+        metrics: ClassVar = {"mpps": Number(1.0, 1.0, 1.0), "gro_segments": Number(10.0, 10.0, 10.0)}
+
+    assert veth.number(Counted(), Setup(), "rate_gbps").mean == pytest.approx(1500 * 8e-3)  # type: ignore[arg-type]
+    assert veth.number(Counted(), Setup(), "received_packet_bytes").mean == 15_000  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
