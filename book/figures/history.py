@@ -1,4 +1,4 @@
-"""The later life of each idea, 2008 to 2025: a picture that leads to the chapters, and the same as a table."""
+"""The later life of each idea, 2008 to 2026: a picture that leads to the chapters, and the same as a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from book.figures.svg import WIDTH, Picture
 from book.figures.table import Cell, Link, Table
 
-FIRST, LAST = 2008, 2026
+FIRST, LAST = 2008, 2027
 #: What happened to an idea: its colour, and how the picture's key puts it.
 KINDS: Final = {
     "begun": ("c0", "begun"),
@@ -86,7 +86,8 @@ IDEAS: Final = (
     )),
     Idea("Free it where it came from", "chapters/tcp-5.17/defer-free", (
         Event("2021-11", "5.17", "begun", "a list for each socket", "f35f821935d8"),
-        Event("2022-01", "", "mended", "paths that forgot to empty it", "79074a72d335"),
+        Event("2022-01", "", "mended", "a destroyed socket empties it, and warns", "79074a72d335"),
+        Event("2022-01", "", "mended", "splice() empties it", "ebdc1a030962"),
         Event("2022-04", "5.19", "widened", "a list for each CPU", "68822bdf76f1"),
         Event("2022-05", "5.19", "mended", "a limit, a switch, an earlier kick",
               "https://lore.kernel.org/netdev/20220516042456.3014395-1-eric.dumazet@gmail.com/"),
@@ -95,6 +96,7 @@ IDEAS: Final = (
         Event("2025-09", "6.18", "widened", "lists for each pair of CPU and node, without a lock",
               "https://lore.kernel.org/netdev/20250928084934.3266948-1-edumazet@google.com/"),
         Event("2025-11", "", "widened", "packets that were sent", "86b721bb0b4c"),
+        Event("2026-02", "", "mended", "zero-copy packets are not kept", "0943404b1f3b"),
     )),
     Idea("Fields by who writes them", "chapters/tcp-5.17/sharing", (
         Event("2021-11", "5.17", "begun", "two counters of all TCP sockets part", "91b6d3256356"),
