@@ -54,7 +54,7 @@ SERIES = (
          shows_with=(("defer_free", 0),)),
     Knob("fill_sock_hole", 0, "Patch 8: sk_bind_phc fills a hole in struct sock (8 bytes).",
          shows_with=(("defer_free", 0),)),
-    Knob("align_memory_globals", 0, "Patch 10: tcp_memory_allocated and tcp_sockets_allocated get a line each.",
+    Knob("align_memory_globals", 0, "Patch 10: tcp_memory_allocated and tcp_sockets_allocated begin a line each.",
          shows_with=(("neighbours", 1),)),
     Knob("flush_backlog", 0, "Patch 11: the reader flushes the backlog without releasing the socket."),
     Knob("direct_backlog_call", 0, "Patch 12: sk_backlog_rcv is called by name, not through its pointer."),
