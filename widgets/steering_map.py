@@ -24,7 +24,10 @@ _OFFERED: Final[dict[str, dict[str, Any]]] = {
     "rps_cpus": {"high": tally.CPUS},
     "rps_place": {"doc": "Which CPUs those are, if there are any: the last, the first, or those of the other socket."},
     "rfs": {},
-    "readers": {"high": tally.CPUS},
+    "readers": {
+        "high": tally.CPUS,
+        "doc": "CPUs on which programs read; flows take them in turn. One UDP socket is read on one CPU all the same.",
+    },
     "reader_cpus": {},
 }
 #: Which rate is written first, by kind of socket.

@@ -196,8 +196,8 @@ def test_the_rate_follows_the_kind_of_socket(
     lab = ReceivePathLab("lab", flows=16, replications=2, first=("socket",))
     page = LabPage(watch(write_page("kinds", lab)).page)
     arms = page.page.locator(".rp-arm-title")
-    assert "as in a command" in arms.nth(0).inner_text()
-    assert "as in a command" not in arms.nth(1).inner_text()
+    assert "the default" in arms.nth(0).inner_text()
+    assert "the default" not in arms.nth(1).inner_text()
     for kind in ("tcp_rr", "udp", "forward", "packet_fanout", "tcp_bulk"):
         lab.socket = kind
         if page.control("socket").input_value() != kind:
@@ -213,3 +213,19 @@ def test_the_rate_follows_the_kind_of_socket(
     assert "Change: none: defer_free makes no difference to these settings." in summary
     assert "0, below" in page.page.locator(".rp-numbers").inner_text()
     assert "(-" not in page.page.locator(".rp-numbers").inner_text()
+
+
+def test_a_lab_goes_back_to_where_it_began_and_not_to_the_scenarios_defaults(
+    write_page: Callable[..., str], watch: Callable[..., Any]
+) -> None:
+    page = LabPage(watch(write_page("begun", ReceivePathLab("tcp-5.17", mtu=4168, replications=2))).page)
+    for back in (
+        lambda: page.control("mtu").press("Escape"),
+        lambda: page.page.get_by_role("button", name="Reset").click(),
+    ):
+        arms = page.after(lambda: page.page.get_by_role("button", name="mtu 1500").click())
+        assert arms[0]["knobs"]["mtu"] == 1500
+        assert page.page.evaluate("location.hash") == "#tcp-5.17?mtu=1500"
+        arms = page.after(back)
+        assert arms[0]["knobs"]["mtu"] == 4168
+        assert page.page.evaluate("location.hash") == ""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from widgets import LineCost, line_program
+from widgets import GroPacker, LineCost, line_program
 
 pytestmark = pytest.mark.browser
 
@@ -110,3 +110,47 @@ def test_the_still_picture_states_the_finding() -> None:
 def test_machines_have_the_measured_operations() -> None:
     for name in line_program.MACHINES:
         assert line_program.machine_data(name)["measured"]["atomic"]
+
+
+def test_escape_and_the_address_know_where_the_figure_began(watch: Callable[..., Any], address: str) -> None:
+    page = watch(address).page
+    page.wait_for_selector(SETTLED)
+    moved(page, lambda: page.locator('[data-knob="threads"]').press("ArrowRight"))
+    assert page.evaluate("location.hash") == "#line-cost?threads=5"
+    again = watch(address + "#line-cost?threads=5").page
+    again.wait_for_selector(SETTLED)
+    assert again.locator('[data-knob="threads"]').input_value() == "5"
+    moved(page, lambda: page.locator('[data-knob="threads"]').press("Escape"))
+    assert page.locator('[data-knob="threads"]').input_value() == "4"
+    assert page.evaluate("location.hash") == ""
+
+
+def test_marks_far_below_a_line_are_explained(watch: Callable[..., Any], address: str) -> None:
+    page = watch(address).page
+    page.wait_for_selector(SETTLED)
+    words = page.locator(".rp-mark")
+    assert "far below" not in words.inner_text()
+    moved(page, lambda: page.locator('[data-knob="machine"]').select_option("neoverse-n1"))
+    assert "Marks far below a line: a core may add more than once" in words.inner_text()
+
+
+def test_the_address_keeps_every_figure_of_a_page(watch: Callable[..., Any], write_page: Callable[..., str]) -> None:
+    address = write_page("two", LineCost(), GroPacker())
+    watched = watch(address)
+    page = watched.page
+
+    def at_rest() -> None:
+        page.wait_for_function("document.querySelectorAll('[data-settled=true]').length === 2")
+
+    at_rest()
+    page.locator('[data-knob="threads"]').press("ArrowRight")
+    page.locator('[data-knob="mtu"]').press("ArrowRight")
+    wanted = "#line-cost?threads=5;gro-packer?mtu=1501"
+    assert page.evaluate("location.hash") == wanted
+    page.reload()
+    at_rest()
+    assert page.locator('[data-knob="threads"]').input_value() == "5"
+    assert page.locator('[data-knob="mtu"]').input_value() == "1501"
+    page.locator('[data-knob="mtu"]').press("Escape")
+    assert page.evaluate("location.hash") == "#line-cost?threads=5"
+    assert watched.errors == []

@@ -91,7 +91,7 @@ def test_every_key_steps(watch: Callable[..., Any], write_page: Callable[..., st
     later = next(n for n in moves if n > 9)
     for key, number in (
         ("Home", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("ArrowLeft", 1), ("PageDown", 9), ("ArrowDown", later),
-        ("PageUp", later - 8), ("End", len(steps)), ("ArrowRight", len(steps)), ("ArrowUp", max(moves)), ("Escape", 1),
+        ("PageUp", later - 8), ("End", len(steps)), ("ArrowRight", len(steps)), ("ArrowUp", max(moves)), ("Escape", 8),
     ):  # fmt: skip
         page.keyboard.press(key)
         assert step(page) == number, key
@@ -225,3 +225,19 @@ def test_a_still_picture_has_a_row_for_every_core_that_acts() -> None:
     assert any(step.rides for step in w.result.steps[:STILL_STEPS])
     assert "empty: together with the core" in svg
     assert "empty:" not in LineWatcher("false-sharing").still().svg
+
+
+def test_the_address_keeps_the_step_and_reset_goes_back(
+    watch: Callable[..., Any], write_page: Callable[..., str], plain: LineWatcher
+) -> None:
+    address = write_page("line", plain)
+    page = opened(watch, address)
+    picture(page).focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("location.hash") == "#line-watcher-socket-lock?step=9"
+    again = opened(watch, address + "#line-watcher-socket-lock?step=9")
+    assert step(again) == 9
+    picture(again).focus()
+    again.keyboard.press("Escape")
+    assert step(again) == 8
+    assert again.evaluate("location.hash") == ""

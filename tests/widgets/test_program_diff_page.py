@@ -220,3 +220,10 @@ def test_every_switch_of_a_scenario_is_drawn(watch: Callable[..., Any], address:
             for row in python_rows("tcp-5.17", key, mtu=4168)
         ], key
     assert page.watched.errors == []
+
+
+def test_a_key_without_a_difference_says_where_it_shows(watch: Callable[..., Any], address: str) -> None:
+    page = DiffPage(watch(address))
+    page.page.locator('[data-knob="key"]').select_option("poll_urg_first")
+    words = "No instruction differs at these settings; poll_urg_first shows with poll=1."
+    assert words in page.page.locator(".rp-live").inner_text()

@@ -122,3 +122,12 @@ def test_python_reads_back_and_refuses(steering: SteeringMap) -> None:
     finding = steering._repr_mimebundle_()[0]["text/plain"]
     assert finding.startswith("8 flows, ")
     assert "CPU 0 polls" in finding
+
+
+def test_a_move_without_effect_says_why(opened: Callable[..., PanelPage]) -> None:
+    page = opened()
+    page.after(lambda: page.control("socket").select_option("udp"))
+    page.after(lambda: page.control("readers").press("ArrowRight"))
+    assert "nothing moved: one UDP socket has one reader, on one CPU" in page.summary()
+    page.control("follow").press("End")
+    assert "There is no flow 32 to follow." in page.summary()

@@ -313,3 +313,19 @@ def test_the_still_picture_marks_where_packets_begin_while_they_can_be_told_apar
         assert "a packet begins" in one.still().svg
     monkeypatch.setattr(timeline, "STILL_BIRTHS", 2)
     assert "a packet begins" not in widget.still().svg
+
+
+def test_a_step_that_goes_nowhere_and_a_move_that_changes_nothing_are_told(page: Page, widget: Timeline) -> None:
+    picture(page).focus()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Next packet").click()
+    assert "its packet is followed" in page.locator(".rp-said").inner_text()
+    page.get_by_role("button", name="Previous instruction").click()
+    words = "That is the first instruction of the packet that is followed: let go to step beyond it."
+    assert page.locator(".rp-said").inner_text() == words
+    page.locator("details.rp-more").first.evaluate("details => (details.open = true)")
+    page.locator('[data-knob="poll_urg_first"]').press("Space")
+    told = "The last move changed nothing in this window; poll_urg_first shows with poll=1."
+    page.wait_for_function("words => document.body.innerText.includes(words)", arg=told)
+    page.locator('[data-knob="defer_free"]').press("Space")
+    page.wait_for_function("words => !document.body.innerText.includes(words)", arg="The last move changed nothing")

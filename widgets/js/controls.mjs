@@ -1,5 +1,6 @@
 // Native controls for knobs, so that every key, a mouse and a finger move them as the reader's system does.
-// A control is { node, set(value) }; `moved(value)` is called with a value that the knob allows.
+// A control is { node, set(value) }; `moved(value)` is called with a value that the knob allows, and for Escape with
+// `home`, where the knob began.
 
 import { h, uid } from "./dom.mjs";
 
@@ -77,7 +78,20 @@ function slider(knob, moved) {
 
 const KINDS = { switch: toggle, int: slider, choice };
 
-export const control = (knob, moved) => KINDS[knob.kind](knob, moved);
+export function control(knob, moved, home) {
+  const { node, set } = KINDS[knob.kind](knob, moved);
+  let now = home;
+  node.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && now !== home) moved(home);
+  });
+  return { node, set: (value) => set((now = value)) };
+}
+
+// With which other settings a knob shows, where those in `values` are not they; "" if they are.
+export function showsWith(knob, values) {
+  const other = Object.entries(knob?.shows_with ?? {}).filter(([name, value]) => String(values[name]) !== String(value));
+  return other.length ? `; ${knob.name} shows with ${other.map((pair) => pair.join("=")).join(", ")}` : "";
+}
 
 // A value as the knob wants it, or undefined if the knob does not allow it (a link typed by hand, say).
 export function parse(knob, text) {

@@ -42,7 +42,7 @@ export function createFieldGrid({ label, lineBytes, about, lineIn, changed, chos
         title: `${field.name}: offset ${field.offset}, ${field.size} bytes; ${words}`,
         "data-field": field.name,
       },
-      to - from >= 3 && first ? field.name : "",
+      to - from < 3 ? "" : first ? field.name : `…${field.name}`,
     );
   }
 

@@ -23,7 +23,7 @@ function render({ model, el }) {
       doc: "Length of a full IP packet. Arrow keys: one byte.",
     },
     {
-      name: "ip", kind: "choice", choices: Object.keys(sizes.ip), doc: "40 bytes of header, or 20.",
+      name: "ip", kind: "choice", choices: Object.keys(sizes.ip), doc: "IPv4 has 20 bytes of header, IPv6 has 40.",
     },
     { name: "timestamps", kind: "switch", low: 0, high: 1, doc: "TCP's time stamps: 12 bytes more." },
     {

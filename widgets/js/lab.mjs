@@ -16,7 +16,9 @@ function render({ model, el }) {
   const onPage = model.host === "page";
   const knobs = sidecar.knobs.filter((k) => k.name !== arm);
   const seedKnob = { name: "seed", kind: "int", low: 1, high: 1_000_000, step: 1, default: 1 };
-  const addressed = [...knobs, seedKnob];
+  const begin = Object.fromEntries([...knobs, seedKnob].map((k) => [k.name, model.get(k.name) ?? k.default]));
+  const all = [...knobs, seedKnob];
+  const addressed = all.map((k) => ({ ...k, default: begin[k.name] }));
   // A thread's scenario has a patch; the lab has switches.
   const sides = ARMS.map((side) =>
     sidecar.reported.length ? `${NAMES[side]} the patch` : `With ${arm} ${side ? "on" : "off"}`,
@@ -25,8 +27,7 @@ function render({ model, el }) {
   const roles = sidecar.roles.map((r) => r.name);
   const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
   const tables = createNumbers(sidecar, arm, colours);
-  const values = {};
-  for (const k of addressed) values[k.name] = model.get(k.name) ?? k.default;
+  const values = { ...begin };
   if (onPage) Object.assign(values, readAddress(sidecar.scenario, addressed));
 
   const summary = h("p", { class: "rp-summary", role: "status", "aria-live": "polite" });
@@ -45,7 +46,7 @@ function render({ model, el }) {
   const acts = knobs.filter((k) => k.effect === "acts" || k.effect === undefined);
   const inSight = (model.get("first") ?? []).map((name) => acts.find((k) => k.name === name)).filter(Boolean);
   const inert = knobs.filter((k) => !acts.includes(k));
-  for (const k of addressed) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
+  for (const k of all) controls[k.name] = control(k, (value) => move({ [k.name]: value }), begin[k.name]);
   const group = (title, list, open) =>
     list.length > 0 &&
     h(
@@ -70,7 +71,7 @@ function render({ model, el }) {
     runs.ask(values);
   }
 
-  const defaults = () => Object.fromEntries(addressed.map((k) => [k.name, k.default]));
+  const defaults = () => Object.fromEntries(all.map((k) => [k.name, k.default]));
   const settings = (sidecar.thread_settings ?? []).map((setting) =>
     h(
       "button",
@@ -195,7 +196,7 @@ function render({ model, el }) {
   const actions = h(
     "div",
     { class: "rp-actions" },
-    button("Reset", () => move(defaults())),
+    button("Reset", () => move({ ...begin })),
     button("Copy as a command", async () => {
       said.textContent = (await copy(commands())) ? "Copied." : "The browser refused: copy the command below.";
       shown.open = true;
@@ -248,7 +249,7 @@ function render({ model, el }) {
               { class: "rp-arm-title" },
               `${NAMES[side]} `,
               h("code", null, `${arm}=${side}`),
-              side === usual && ", as in a command that does not name it",
+              side === usual && ", the default",
             ),
             pictures[side],
             evidence[side],
@@ -283,7 +284,7 @@ function render({ model, el }) {
       summary.textContent = `No result for these knobs: ${reason}.`;
     },
   });
-  for (const k of addressed) {
+  for (const k of all) {
     controls[k.name].set(values[k.name]);
     model.on(`change:${k.name}`, () => {
       const value = parse(k, model.get(k.name));

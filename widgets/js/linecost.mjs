@@ -5,6 +5,7 @@ import { control } from "./controls.mjs";
 import { drawCurves, key } from "./curves.mjs";
 import { createPool } from "./pool.mjs";
 import { format } from "./scales.mjs";
+import { readAddress, writeAddress } from "./share.mjs";
 import { table } from "./table.mjs";
 
 const NUMBERS = [1, 2, 4, 8, 12, 16];
@@ -35,11 +36,10 @@ function render({ model, el }) {
     },
   ];
   const transferOf = (name) => Math.round(machines[name].costs.same_socket_ps / 1000);
-  const values = {
-    machine: model.get("machine"),
-    threads: model.get("threads"),
-    transfer_ns: model.get("transfer_ns"),
-  };
+  const onPage = model.host === "page";
+  for (const k of knobs) k.default = model.get(k.name);
+  const first = Object.fromEntries(knobs.map((k) => [k.name, k.default]));
+  const values = { ...first, ...(onPage ? readAddress("line-cost", knobs) : {}) };
   const summary = h("p", { class: "rp-summary", role: "status", "aria-live": "polite" });
   const mark = h("p", { class: "rp-mark" });
   const picture = h("div", { class: "rp-picture" });
@@ -50,7 +50,7 @@ function render({ model, el }) {
   let width = 320;
 
   const controls = {};
-  for (const k of knobs) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
+  for (const k of knobs) controls[k.name] = control(k, (value) => move({ [k.name]: value }), first[k.name]);
 
   function move(changes) {
     if (changes.machine && !("transfer_ns" in changes)) changes.transfer_ns = transferOf(changes.machine);
@@ -60,6 +60,7 @@ function render({ model, el }) {
       model.set(name, values[name]);
     }
     model.save_changes();
+    if (onPage) writeAddress("line-cost", knobs, values);
     if ("machine" in changes || "transfer_ns" in changes) ask();
     else draw();
   }
@@ -123,7 +124,10 @@ function render({ model, el }) {
       ),
     );
     summary.textContent = said;
-    mark.textContent = `Lines: WebAssembly, in this page · marks: measured on ${machines[values.machine].processor} · ${sidecar.source}`;
+    const below = measured("atomic").some(([n, ns]) => n > 1 && ns < curves.atomic[n] / 2);
+    mark.textContent =
+      `Lines: WebAssembly, in this page · marks: measured on ${machines[values.machine].processor} · ${sidecar.source}` +
+      (below ? ". Marks far below a line: a core may add more than once while it has the line; the model hands it over each time." : "");
     const at = (name) => measured(name).find((p) => p[0] === values.threads)?.[1];
     numbers.replaceChildren(
       table(
@@ -161,7 +165,6 @@ function render({ model, el }) {
       numbers,
     ),
   );
-  const first = { ...values };
   for (const k of knobs) {
     controls[k.name].set(values[k.name]);
     model.on(`change:${k.name}`, () => {

@@ -8,6 +8,7 @@ import { onKeys, sign } from "./hands.mjs";
 import { waitPattern } from "./hatch.mjs";
 import { COLUMN, LEFT, drawLine, fits } from "./linepicture.mjs";
 import { createPool } from "./pool.mjs";
+import { readQuery, writeAddress } from "./share.mjs";
 import { cameFrom, coreName, facts, moved, statesAfter, stepTable, summaryWords } from "./stepwords.mjs";
 
 const STATES = { M: "M, its own and written", E: "E, its own", S: "S, one of several copies", I: "I, no copy" };
@@ -34,6 +35,15 @@ function render({ model, el }) {
   const values = {};
   for (const k of knobs) values[k.name] = model.get("settings")[k.name] ?? k.default;
   const begin = { ...values };
+  const onPage = model.host === "page";
+  const key = `line-watcher-${model.get("sample")}${bug && `-${bug}`}`;
+  const addressed = knobs.map((k) => ({ ...k, default: begin[k.name] }));
+  const home = model.get("selection"); // the step that was asked for, or -1
+  if (onPage) {
+    const query = readQuery(key);
+    for (const k of knobs) values[k.name] = parse(k, query.get(k.name) ?? "") ?? values[k.name];
+    if (query.has("step")) model.set("selection", Number(query.get("step")) - 1);
+  }
   const wait = uid("wait");
   let life = null; // see stepwords.mjs
   let now = -1;
@@ -51,7 +61,7 @@ function render({ model, el }) {
   const numbers = h("div", { class: "rp-words" });
   const last = bug
     ? "; Enter marks the step as wrong; Escape takes the mark away."
-    : "; Escape goes to the first step.";
+    : "; Escape goes back to where it began.";
   const picture = h("div", {
     class: "rp-picture rp-line",
     tabindex: "0",
@@ -62,14 +72,20 @@ function render({ model, el }) {
 
   // --- runs -----------------------------------------------------------------------------------------
   const controls = {};
-  for (const k of knobs) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
+  for (const k of knobs) controls[k.name] = control(k, (value) => move({ [k.name]: value }), begin[k.name]);
 
   function move(changes) {
     Object.assign(values, changes);
     for (const name of Object.keys(changes)) controls[name].set(values[name]);
     model.set("settings", { ...model.get("settings"), ...changes });
     model.save_changes();
+    remember();
     ask();
+  }
+
+  function remember() {
+    const at = model.get("selection");
+    if (onPage) writeAddress(key, addressed, values, at === home || at < 0 ? {} : { step: at + 1 });
   }
 
   function ask() {
@@ -94,10 +110,18 @@ function render({ model, el }) {
   function take(next) {
     life = { ...next, sidecar, cores: taking(next.begin, next.steps) };
     const wanted = model.get("selection");
-    const first = Math.min(life.steps.length - 1, bug ? 0 : BEGIN);
     from = 0;
-    go(wanted >= 0 && wanted < life.steps.length ? wanted : first, false);
+    go(wanted >= 0 && wanted < life.steps.length ? wanted : first(), false);
     el.dispatchEvent(new CustomEvent("rp-drawn", { bubbles: true, detail: life }));
+  }
+
+  const first = () => (home >= 0 ? home : bug ? 0 : BEGIN);
+
+  function goHome() {
+    go(first(), false);
+    model.set("selection", home);
+    model.save_changes();
+    remember();
   }
 
   // --- stepping -------------------------------------------------------------------------------------
@@ -111,6 +135,7 @@ function render({ model, el }) {
     if (tell) {
       model.set("selection", now);
       model.save_changes();
+      remember();
     }
     draw();
   }
@@ -185,7 +210,7 @@ function render({ model, el }) {
     PageUp: () => go(now - PAGE),
     Home: () => go(0),
     End: () => go(life.steps.length - 1),
-    Escape: () => (bug ? clear() : go(0)),
+    Escape: () => (bug ? clear() : goHome()),
   };
   if (bug) keys.Enter = () => accuse(now);
   onKeys(picture, keys, there);
@@ -215,6 +240,7 @@ function render({ model, el }) {
   const legend = [
     ...Object.entries(STATES).map(([state, words]) => h("li", null, letter(state), ` ${words}`)),
     h("li", null, "framed: who acts, with a letter above: r read, w write, a atomic, l lock, u unlock"),
+    h("li", null, "framed and empty: the core's other thread asked first, and the copy counts from there"),
     h("li", null, "crossed: a copy that is lost; arc: a hand-over; hatched: waiting"),
   ];
   const title = uid("title");
@@ -240,7 +266,10 @@ function render({ model, el }) {
         h(
           "div",
           { class: "rp-actions" },
-          sign("Reset", "Reset", () => move({ ...begin })),
+          sign("Reset", "Reset", () => {
+            model.set("selection", home);
+            move({ ...begin });
+          }),
         ),
       h("details", { class: "rp-more" }, h("summary", null, "All steps as a table"), numbers),
     ),

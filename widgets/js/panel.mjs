@@ -46,10 +46,8 @@ export function createPanel({ model, el, name, title, knobs, moved, draw, rows, 
   }
 
   for (const knob of knobs) {
-    const made = (controls[knob.name] = control(knob, (value) => move({ [knob.name]: value })));
-    made.node.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && values[knob.name] !== first[knob.name]) move({ [knob.name]: first[knob.name] });
-    });
+    const made = control(knob, (value) => move({ [knob.name]: value }), first[knob.name]);
+    controls[knob.name] = made;
     made.set(values[knob.name]);
     model.on(`change:${knob.name}`, () => {
       const value = parse(knob, model.get(knob.name));

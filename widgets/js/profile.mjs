@@ -114,7 +114,7 @@ function render({ model, el }) {
         `% of the busy time of ${whose()}`,
         ["symbol", "layer", "before", "after", "change, points", "reported before", "reported after"],
         view.names.map((name) => [
-          symbolLink(name),
+          name.includes("+") ? h("code", null, `sum: ${name.split("+").join(" + ")}`) : symbolLink(name),
           sidecar.layers[name] ?? "",
           view.shown(0, name),
           view.shown(1, name),
@@ -196,6 +196,7 @@ function render({ model, el }) {
   panel.legend.replaceChildren(
     ...NAMES.map((name, side) => key(name, s("rect", { width: 14, height: 14, class: `rp-side${side}` }))),
     key("reported", s("path", { d: "M7,1 l5,6 l-5,6 l-5,-6 z", class: "rp-diamond" })),
+    h("li", null, "sum: symbols that the thread states together; their own rows count them once more"),
     ...colours.layers.map((name) => h("li", null, colours.swatch(colours.example(name)), ` ${name}`)),
   );
 

@@ -1,5 +1,6 @@
 // A path program before and after a key, side by side, and what each instruction costs in both runs.
 
+import { showsWith } from "./controls.mjs";
 import { h } from "./dom.mjs";
 import { change } from "./numbers.mjs";
 import { createPanel } from "./panel.mjs";
@@ -133,7 +134,8 @@ function render({ model, el }) {
     tell();
     panel.summary.textContent = finding();
     const knob = sidecar.knobs.find((k) => k.name === panel.values.key);
-    const inert = knob.effect && knob.effect !== "acts" ? ` Does nothing here: ${knob.why}.` : "";
+    const idle = different().length || !rows.length ? "" : ` No instruction differs at these settings${showsWith(knob, sidecar.settings)}.`;
+    const inert = knob.effect && knob.effect !== "acts" ? ` Does nothing here: ${knob.why}.` : idle;
     about.textContent = knob.doc + inert;
     panel.mark.textContent = [
       runs.where(),

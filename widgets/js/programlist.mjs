@@ -78,9 +78,9 @@ export function createProgramList({ ns, sum, chosen }) {
 
   function head() {
     const columns = [
-      ["ns", "rp-ns rp-b", "before, ns for one packet"],
+      ["ns before", "rp-ns rp-b", "before, ns for one packet"],
       [`${key}=0`, "rp-code rp-b"],
-      ["ns", "rp-ns rp-a", "after, ns for one packet"],
+      ["ns after", "rp-ns rp-a", "after, ns for one packet"],
       [`${key}=1`, "rp-code rp-a"],
       ["symbol", "rp-symbol"],
     ];

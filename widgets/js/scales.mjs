@@ -29,4 +29,4 @@ export function format(x) {
 
 // Of what is never negative: an interval is no narrower than what a run resolves, which may reach below 0.
 export const interval = ({ mean, low, high }) =>
-  mean === 0 && high > 0 ? `0, below ${format(high)}` : `${format(mean)} (${format(mean > 0 ? Math.max(0, low) : low)} to ${format(high)})`;
+  mean === 0 && high >= 1e-6 ? `0, below ${format(high)}` : `${format(mean)} (${format(mean > 0 ? Math.max(0, low) : low)} to ${format(high)})`;

@@ -2,13 +2,18 @@
 
 import { parse } from "./controls.mjs";
 
-// What follows a key in the address, by name.
-export function readQuery(key) {
-  const [stem, query] = decodeURIComponent(location.hash.slice(1)).split("?");
-  return new URLSearchParams(stem === key ? query : "");
-}
+// The address has a part for each figure that was moved: [key, query], joined by semicolons.
+const parts = () =>
+  location.hash
+    .slice(1)
+    .split(";")
+    .map((part) => decodeURIComponent(part).split("?"))
+    .filter(([, query]) => query);
 
-// "#tcp-5.17?mtu=4096&seed=2": a key, then only what differs from the defaults.
+// What follows a key in the address, by name.
+export const readQuery = (key) => new URLSearchParams(parts().find(([stem]) => stem === key)?.[1]);
+
+// "#tcp-5.17?mtu=4096&seed=2": a key, then only what differs from where the figure began.
 export function readAddress(key, knobs) {
   const out = {};
   for (const [name, text] of readQuery(key)) {
@@ -24,10 +29,13 @@ export function writeAddress(key, knobs, values, more = {}) {
   const query = new URLSearchParams();
   for (const k of knobs) if (values[k.name] !== k.default) query.set(k.name, values[k.name]);
   for (const [name, text] of Object.entries(more)) query.set(name, text);
-  const hash = String(query) ? `#${key}?${query}` : location.hash.startsWith(`#${key}?`) ? " " : "";
-  if (!hash) return;
+  const before = parts();
+  const after = before.filter(([stem]) => stem !== key);
+  if (String(query)) after.push([key, query]);
+  if (!before.length && !after.length) return;
+  const hash = after.map((part) => part.join("?")).join(";");
   try {
-    history.replaceState(null, "", hash === " " ? location.pathname + location.search : hash);
+    history.replaceState(null, "", hash ? `#${hash}` : location.pathname + location.search);
   } catch {
     // a document without an address of its own (srcdoc, a sandbox) has nothing to change
   }

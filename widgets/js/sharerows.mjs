@@ -12,7 +12,8 @@ const COLUMNS = 380; // px of name and numbers beside the bars
 // A sum's name as long as a row allows; the whole of it is said and stands in the table.
 function brief(name) {
   const parts = name.split("+");
-  return parts.length > 3 ? `${parts[0]} + ${parts.length - 1} more` : parts.join(" + ");
+  if (parts.length < 2) return name;
+  return `sum: ${parts.length > 3 ? `${parts[0]} + ${parts.length - 1} more` : parts.join(" + ")}`;
 }
 
 // view: of shareView. isGap: changes instead of shares. selection: a name that is shown however small it is.

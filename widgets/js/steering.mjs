@@ -158,7 +158,8 @@ function render({ model, el }) {
       `Polled on CPUs ${list((w) => w.polled)}, carried up on ${list((w) => w.carried)}, read on ${list((w) => w.read)}. ` +
       `${now.done ? interval(headline) : format(headline.mean)} ${headline.unit}; busiest is CPU ${busiest} (${format(now.work[busiest].busy)} %).` +
       (before && now.done ? ` ${movedWords()}` : "") +
-      (followed ? ` ${wayWords(followed, panel.values.follow - 1)}.` : "")
+      (followed ? ` ${wayWords(followed, panel.values.follow - 1)}.` : "") +
+      (panel.values.follow > now.ways.length ? ` There is no flow ${panel.values.follow} to follow.` : "")
     );
   }
 
@@ -173,7 +174,9 @@ function render({ model, el }) {
       .map((w, i) => [i, before.work[i].busy, w.busy])
       .filter(([, a, b]) => Math.abs(a - b) >= 1)
       .map(([i, a, b]) => `CPU ${i} ${a.toFixed(0)} to ${b.toFixed(0)} %`);
-    return `Since the setting before: ${[...moved, ...loads].join(", ") || "nothing moved"}.`;
+    const single = now.values.socket === "udp" ? ": one UDP socket has one reader, on one CPU" : "";
+    const still = `nothing moved${before.values.readers === now.values.readers ? "" : single}`;
+    return `Since the setting before: ${[...moved, ...loads].join(", ") || still}.`;
   }
 
   const workRows = () => now.work.map((w, i) => [`CPU ${i}`, w.polled, w.carried, w.read, w.busy]);

@@ -15,7 +15,7 @@ const us = ({ sidecar }, step) => ((step.time_ps - sidecar.window.start) / 1e6).
 
 export function cameFrom(life, step) {
   if (step.to >= 0) return `the lock, and with it the line, goes to ${coreName(life, step.to)}, which waits`;
-  if (step.rides) return "the core's other thread has it under way, and this access takes part";
+  if (step.rides) return "the core's other thread asked for it before, and this access shares what comes";
   return step.giver >= 0 ? `${coreName(life, step.giver)} gave it` : SOURCES[step.source];
 }
 
@@ -40,9 +40,11 @@ export function facts(life, at) {
   const same = coreName(life, step.core) === `CPU ${step.cpu}`;
   const who = `CPU ${step.cpu}${same ? "" : `, ${coreName(life, step.core)}`}: `;
   const waits = step.wait_ps ? `, of which ${ns(step.wait_ps)} ns waiting for others` : "";
-  const cost = timed ? `; ${total("took_ps")} ns, of which ${total("wait_ps")} ns waiting` : "";
+  const cost = timed
+    ? `; ${total("took_ps")} ns, of which ${total("wait_ps")} ns waiting: the CPUs' times added up, though they wait together`
+    : "";
   const out = [
-    ["step", `${at + 1} of ${steps.length}, ${us(life, step)} µs`],
+    ["step", `${at + 1} of ${steps.length}, begun at ${us(life, step)} µs`],
     ["who", [who, h("code", null, `${op.toLowerCase()} ${words}`), " in ", symbol(life, step)]],
     ["line", cameFrom(life, step)],
   ];

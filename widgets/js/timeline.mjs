@@ -1,7 +1,7 @@
 // A window of a run as lanes: every CPU, instruction by instruction, stepped forwards and backwards.
 
 import { palette as makePalette } from "./colours.mjs";
-import { control, parse } from "./controls.mjs";
+import { control, parse, showsWith } from "./controls.mjs";
 import { h, onWidth, uid } from "./dom.mjs";
 import { onKeys, onPointer, sign } from "./hands.mjs";
 import { createJourneys } from "./journey.mjs";
@@ -24,6 +24,12 @@ const KEYS =
   "Left and right step an instruction, with Shift a packet; up and down change the CPU; Page Up and Page Down move the " +
   "view; plus and minus zoom; Home and End go to the first and last instruction; F follows the packet; Escape lets go.";
 
+const sameTrace = (a, b) =>
+  a.start === b.start && Object.entries(a.columns).every(([name, column]) => {
+    const other = b.columns[name];
+    return column.length === other.length && column.every((x, i) => x === other[i]);
+  });
+
 function render({ model, el }) {
   const sidecar = model.get("sidecar");
   const onPage = model.host === "page";
@@ -34,7 +40,8 @@ function render({ model, el }) {
   const values = {};
   for (const k of all) values[k.name] = model.get(k.name) ?? k.default;
   const begin = { ...values };
-  if (onPage) Object.assign(values, readAddress(key, all));
+  const addressed = all.map((k) => ({ ...k, default: begin[k.name] }));
+  if (onPage) Object.assign(values, readAddress(key, addressed));
   const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
   const wait = uid("wait");
   const view = createViewport(CLOSEST);
@@ -44,10 +51,12 @@ function render({ model, el }) {
   let drawn = null; // the picture without what is selected, and the view it is of
   let width = 320;
   let ticket = 0;
+  let last = []; // names of the knobs that moved since the last trace
 
   const summary = h("p", { class: "rp-summary" });
   const mark = h("p", { class: "rp-mark" });
   const said = h("p", { class: "rp-said", role: "status", "aria-live": "polite" });
+  const moved = h("p", { class: "rp-mark", role: "status" });
   const chosen = h("dl", { class: "rp-facts" });
   const [way, near] = [h("div", { class: "rp-words" }), h("div", { class: "rp-words" })];
   const picture = h("div", {
@@ -60,7 +69,7 @@ function render({ model, el }) {
 
   // --- runs -----------------------------------------------------------------------------------------
   const controls = {};
-  for (const k of all) controls[k.name] = control(k, (value) => move({ [k.name]: value }));
+  for (const k of all) controls[k.name] = control(k, (value) => move({ [k.name]: value }), begin[k.name]);
 
   function move(changes) {
     Object.assign(values, changes);
@@ -69,7 +78,8 @@ function render({ model, el }) {
       model.set(name, values[name]);
     }
     model.save_changes();
-    if (onPage) writeAddress(key, all, values);
+    if (onPage) writeAddress(key, addressed, values);
+    last = Object.keys(changes);
     ask();
   }
 
@@ -100,6 +110,11 @@ function render({ model, el }) {
     const moving = queues.filter(([, series]) => series.length > 1).sort((a, b) => b[1].length - a[1].length);
     await breath();
     if (mine !== ticket) return;
+    // A switch may act on nothing that happens in this window.
+    const same = last.length && scene && sameTrace(scene.trace, trace);
+    const hints = last.map((name) => showsWith(knobs.find((k) => k.name === name), values)).join("");
+    moved.textContent = same ? `The last move changed nothing in this window${hints}.` : "";
+    last = [];
     scene = { trace, tracks, names, journeys, queues: moving.slice(0, STRIPS), sidecar };
     walk = createWalk(trace, tracks, journeys);
     view.reset(trace.lost ? trace.columns.time[0] : trace.start, trace.end);
@@ -126,8 +141,14 @@ function render({ model, el }) {
   }
 
   const timeOf = (at) => scene.trace.columns.time[at];
-  const step = (by) => choose(walk.step(row, by, view.from));
   const say = (words) => void (said.textContent = words);
+
+  function step(by) {
+    const next = walk.step(row, by, view.from);
+    if (next !== row) return choose(next);
+    const which = by > 0 ? "last" : "first";
+    say(`That is the ${which} instruction of the ${walk.packet ? "packet that is followed: let go to step beyond it" : "window"}.`);
+  }
 
   function stepPacket(by) {
     const next = walk.birth(row, by);
@@ -185,7 +206,7 @@ function render({ model, el }) {
         ? [["nothing selected", "Click a span, or press an arrow key in the picture."]]
         : facts(scene, row, owner < 0 ? "" : packetWords(scene, owner));
     chosen.replaceChildren(...list.flatMap(([term, text]) => [h("dt", null, term), h("dd", null, text)]));
-    say(row < 0 ? "" : inOneLine(scene, row));
+    say(row < 0 ? "" : `${inOneLine(scene, row)}${packet ? "; its packet is followed" : ""}`);
     way.replaceChildren(...(packet ? [wayTable(scene, packet)] : []));
     near.replaceChildren(nearTable(scene, row < 0 ? tracks.from(view.from) : row, row));
     el.dataset.settled = "true";
@@ -262,7 +283,7 @@ function render({ model, el }) {
       { class: "rp-controls" },
       list.map((k) => controls[k.name].node),
     );
-  const parts = { stepping, picture, chosen, said, summary, mark, way, leaving, near };
+  const parts = { stepping, moved, picture, chosen, said, summary, mark, way, leaving, near };
   el.classList.add("rp");
   el.append(frame(sidecar, colours, wait, { ...parts, inSight: nodes(inSight), others: nodes(others) }));
   for (const k of all) {

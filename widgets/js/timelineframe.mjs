@@ -44,6 +44,7 @@ export function frame(sidecar, colours, wait, parts) {
     h("p", { id: title, class: "rp-title" }, `Timeline: ${sidecar.scenario}`),
     parts.inSight,
     h("details", { class: "rp-more" }, h("summary", null, "The window, the seed, and more switches"), parts.others),
+    parts.moved,
     h("div", group, parts.stepping),
     parts.picture,
     legend(colours, wait),
