@@ -11,6 +11,7 @@ import traitlets as t
 from sim import scenarios
 from sim.exercises import problem as drills
 from sim.exercises.kind import CHAPTERS, REPLICATIONS, Kind
+from sim.exercises.typed import NotANumber, number
 from sim.schema import nearest
 from widgets import still
 from widgets.base import PathWidget
@@ -83,7 +84,12 @@ class Practice(PathWidget):
     @property
     def verdict(self) -> drills.Verdict | None:
         """What is to be said of the number that was typed; None if none was."""
-        return self.problem.check(float(self.typed)) if self.typed.strip() else None
+        if not self.typed.strip():
+            return None
+        try:
+            return self.problem.check(number(self.typed))
+        except NotANumber as error:
+            return drills.Verdict(False, str(error))
 
     def page_traits(self) -> tuple[str, ...]:
         """All but what was typed."""

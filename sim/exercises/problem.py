@@ -105,6 +105,8 @@ class Problem:
             value = formula.evaluate(formula.parse(trap.formula), self.solved)
             if self._near(answer, value) and not self._near(truth, value):
                 return Verdict(False, f"Not yet. {trap.hint}")
+        if self.unit == "%" and answer and self._near(answer * 100, truth):
+            return Verdict(False, "Not yet. That is a fraction; the answer is in percent.")
         side = "too high" if answer > truth else "too low"
         for factor, words in () if self.kind.within else UNIT_SLIPS[not self.kind.bits :]:
             if self._near(answer * factor, truth) or self._near(answer / factor, truth):
@@ -130,9 +132,9 @@ def expected(kind: Kind) -> str:
     """What is expected, in words: unit, tolerance, where the answer comes from."""
     unit = f" in {kind.answer.unit}" if kind.answer.unit else ""
     if kind.within:
-        how = f"at most {formula.shown(kind.within)} off"
+        how = f"at most {formula.shown(kind.within)}{' points' if kind.answer.unit == '%' else ''} off"
     else:
-        how = f"within {formula.shown(kind.within_pct)} %" if kind.within_pct else "exactly"
+        how = f"within {formula.shown(kind.within_pct)} % of the right number" if kind.within_pct else "exactly"
     return f"Answer{unit}, {how}." + (" A run of the engine gives it." if kind.after else "")
 
 

@@ -12,7 +12,9 @@ import pytest
 import traitlets
 from axe_playwright_python.sync_playwright import Axe
 
+from sim.exercises.formula import amount
 from sim.exercises.problem import KINDS, expected, practice
+from sim.exercises.typed import NotANumber, number
 from tests.conftest import Watched
 from tests.widgets.panel_page import PanelPage
 from widgets import Practice
@@ -115,7 +117,7 @@ def test_another_problem_a_hint_and_the_answer(opened: Callable[..., PanelPage])
     assert page.page.locator(".rp-hint").inner_text() == problem.kind.hint
     page.after(lambda: page.page.get_by_role("button", name="Show the answer").click())
     assert page.page.locator(".rp-way li").all_inner_texts() == problem.explanation()
-    assert page.summary() == f"The answer: {problem.explanation()[-1]}."
+    assert page.summary() == f"The answer: {amount(problem.answer(), problem.unit)}."
     answer(page, problem.answer())
     assert score(page) == "1 tried, 0 right at once, 0 right later, 1 answer shown"
     assert page.copied("Copy as Python") == 'Practice("packet-ring", seed=2)'
@@ -189,3 +191,47 @@ def test_python_reads_what_was_typed_and_refuses_what_is_not_there() -> None:
         Practice(chapter="reads")
     with pytest.raises(traitlets.TraitError, match="seed"):
         Practice(seed=0)
+
+
+def test_a_page_reads_numbers_as_python_does() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node on this machine")
+    texts = [
+        "38.48", "38,48", "0,583", "−1,5", "1,234.5", "1.234,5", "1,234,567", "1.234.567", "1 234", "1e-05", ".5",
+        "3,848", "12,3456", "1,2,3", "1.2.3", "1,23.4", "x", "--1", "1.2,3,4", "inf", "12,345",
+        "012,345", "-3,848", "5.", "1,234.",
+    ]  # fmt: skip
+    bundle = Bundle()
+    bundle.add("typed")
+    script = (
+        f"{bundle.text}const read = (t) => {{"
+        "try { return $use('typed').number(t) } catch (e) { return e.message } };"
+        f"console.log(JSON.stringify({json.dumps(texts)}.map(read)));"
+    )
+    done = subprocess.run([node, "-"], input=script, capture_output=True, text=True, check=True)
+
+    def read(text: str) -> float | str:
+        try:
+            return number(text)
+        except NotANumber as error:
+            return str(error)
+
+    assert json.loads(done.stdout) == [read(text) for text in texts]
+
+
+def test_a_comma_is_a_point_or_a_question(opened: Callable[..., PanelPage]) -> None:
+    page = opened("#practice?kind=gro-time&seed=7")
+    problem = practice("gro-time", 7)
+    field = page.page.get_by_label("Your answer")
+    field.fill("3,848")
+    field.press("Enter")
+    assert page.summary() == "3,848 can be read in two ways: write 3848 or 3.848."
+    assert score(page).startswith("0 tried")
+    field.fill(f"{problem.answer():.2f}".replace(".", ","))
+    page.after(lambda: field.press("Enter"))
+    assert page.summary().startswith("Right: ")
+    widget = Practice("gro-time", seed=7)
+    widget.typed = "3,848"
+    assert widget.verdict is not None
+    assert "two ways" in widget.verdict.message

@@ -5,8 +5,9 @@ import { createMeasures } from "./measures.mjs";
 import { createPanel } from "./panel.mjs";
 import { answerOf, begin, check, expected, explanation, follow, question, solve } from "./problem.mjs";
 import { count, fateOf, FATES, forget, note } from "./score.mjs";
-import { shown } from "./formula.mjs";
+import { amount } from "./formula.mjs";
 import { table } from "./table.mjs";
+import { number } from "./typed.mjs";
 
 const OFTEN = ["first", "later", "shown"];
 
@@ -37,7 +38,9 @@ function render({ model, el }) {
   const title = h("p", { class: "rp-arm-title" });
   const asked = h("p", { class: "rp-question" });
   const form = h("span");
-  const field = h("input", { type: "number", step: "any", inputmode: "decimal", id: uid("answer"), "aria-describedby": uid("form") });
+  const field = h("input", {
+    type: "text", autocomplete: "off", inputmode: "decimal", class: "rp-typed", id: uid("answer"), "aria-describedby": uid("form"),
+  });
   form.id = field.getAttribute("aria-describedby");
   const unit = h("span", { class: "rp-unit" });
   const hint = h("p", { class: "rp-hint", hidden: true, "aria-live": "polite" });
@@ -102,8 +105,14 @@ function render({ model, el }) {
     if (!whole) return;
     const { kind: name, seed } = panel.values;
     if (field.value.trim() === "") return tell("Type a number first.");
+    let typed;
+    try {
+      typed = number(field.value);
+    } catch (error) {
+      return tell(error.message);
+    }
     if (!(await solution())) return;
-    const verdict = check(kind, solved, Number(field.value));
+    const verdict = check(kind, solved, typed);
     note(name, seed, verdict.right ? "right" : "wrong");
     verdictIs(verdict.right ? "right" : "wrong");
     tell(verdict.message);
@@ -116,7 +125,8 @@ function render({ model, el }) {
     if (!whole || !(await solution())) return;
     note(panel.values.kind, panel.values.seed, "shown");
     steps();
-    tell(`The answer: ${explanation(kind, solved).at(-1)}.`);
+    const { name, unit: its } = answerOf(kind);
+    tell(`The answer: ${amount(solved[name], its)}.`);
     score();
     panel.drawn({ knobs: { ...panel.values }, solved, done: true });
   }

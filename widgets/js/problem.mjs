@@ -66,9 +66,9 @@ export function explanation(kind, solved) {
 export function expected(kind) {
   const { unit } = answerOf(kind);
   const how = kind.within
-    ? `at most ${shown(kind.within)} off`
+    ? `at most ${shown(kind.within)}${unit === "%" ? " points" : ""} off`
     : kind.within_pct
-      ? `within ${shown(kind.within_pct)} %`
+      ? `within ${shown(kind.within_pct)} % of the right number`
       : "exactly";
   return `Answer${unit && ` in ${unit}`}, ${how}.${kind.after.length ? " A run of the engine gives it." : ""}`;
 }
@@ -83,6 +83,8 @@ export function check(kind, solved, answer) {
     const value = evaluate(trap.tree, solved);
     if (near(answer, value) && !near(truth, value)) return { right: false, message: `Not yet. ${trap.hint}` };
   }
+  if (unit === "%" && answer && near(answer * 100, truth))
+    return { right: false, message: "Not yet. That is a fraction; the answer is in percent." };
   const side = answer > truth ? "too high" : "too low";
   for (const [factor, words] of kind.within ? [] : SLIPS.slice(kind.bits ? 0 : 1))
     if (near(answer * factor, truth) || near(answer / factor, truth))
