@@ -26,8 +26,12 @@ HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
 CALLED = re.compile(r"(?<!`)`([a-z_][a-z0-9_]*)\(\)`(?!`)")
 QUOTED = re.compile(r"(?<!`)`([A-Za-z_][A-Za-z0-9_]*)(?:\(\))?`(?!`)")
 TERM = re.compile(r"^([A-Za-z_][A-Za-z0-9_]*)$", re.MULTILINE)  # an entry of a glossary
-#: What is called on the pages and is no function of the kernel.
-OTHERS = {"function"}
+#: What is called on the pages or charged in a program and is no function of the kernel: `reader` is the capture program
+#: itself, `right` a word of the teachers' checks.
+OTHERS = {"function", "reader", "right"}
+#: Functions of the kernel that pages name without parentheses and no program executes, besides those with an underscore
+#: at their front.
+NAMED = {"kfree_skb", "pv_native_safe_halt"}
 
 
 class Place(NamedTuple):
@@ -71,7 +75,7 @@ def programs() -> dict[str, list[str]]:
     for name in scenarios.names():
         for symbol in scenarios.load(name).spec.program.symbols:
             found[symbol.partition(" (")[0]].add(name)
-    return {symbol: sorted(names) for symbol, names in found.items()}
+    return {symbol: sorted(names) for symbol, names in found.items() if symbol not in OTHERS}
 
 
 def own(root: Path) -> set[str]:
@@ -85,11 +89,12 @@ def own(root: Path) -> set[str]:
 
 
 def index(pages: dict[str, str], executed: dict[str, list[str]], foreign: set[str]) -> dict[str, list[Place]]:
-    """Each symbol with the sections that name it: all that programs execute, and all that pages call."""
+    """Each symbol with the sections that name it: all that programs execute, and all that pages call or name."""
     known = set(executed)
     parts = [part for page, source in pages.items() for part in sections(page, source)]
     for _, text in parts:
-        known |= {name for name in CALLED.findall(text) if name not in foreign | OTHERS}
+        named_ = {name for name in QUOTED.findall(text) if name in NAMED or re.match("_+[a-z]", name)}
+        known |= {*CALLED.findall(text), *named_} - foreign - OTHERS
     found: dict[str, list[Place]] = {symbol: [] for symbol in known}
     for place, text in parts:
         for symbol in {*QUOTED.findall(text), *TERM.findall(text)} & known:
