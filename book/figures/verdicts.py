@@ -13,7 +13,8 @@ ROLES: Final = ("input", "fitted", "dependent", "predicted")
 _PROOF: Final = {
     "input": "given to the model",
     "fitted": "the fit chose a constant so that it comes out",
-    "dependent": "another figure contains it, or it rests on a constant set by hand with an after-figure in view",
+    "dependent": "another figure or what was put in contains it, or it rests on a constant set by hand with an "
+                 "after-figure in view",
     "predicted": "the model had not seen it",
 }
 
