@@ -114,7 +114,7 @@ class Beside:
         for arm, simulated, role, measured, span, change in self._cells():
             body += (
                 f'<tr data-arm="{escape(arm)}"><th scope="row">{escape(arm)}</th><td class="num">{simulated}</td>'
-                f'<td>{escape(role)}</td><td class="num" data-part="measured">{measured}</td>'
+                f'<td data-part="role">{escape(role)}</td><td class="num" data-part="measured">{measured}</td>'
                 f'<td class="num" data-part="span">{span}</td><td data-part="change">{escape(change)}</td></tr>'
             )
         caption = escape(self.caption)
@@ -134,10 +134,15 @@ def _change(row: dict[str, Any]) -> str:
     """Change against the first arm, measured with its interval and simulated."""
     if row["change_pct"] is None:
         return ""
-    text = f"{row['change_pct']:+.0f} % ({row['change_low']:+.0f} to {row['change_high']:+.0f})"
+    text = f"{_whole(row['change_pct'])} % ({_whole(row['change_low'])} to {_whole(row['change_high'])})"
     if row["simulated_change_pct"] is not None:
-        text += f", simulated {row['simulated_change_pct']:+.0f} %"
+        text += f", simulated {_whole(row['simulated_change_pct'])} %"
     return text
+
+
+def _whole(percent: float) -> str:
+    """A change without decimals; one that rounds to nothing has no sign."""
+    return f"{round(percent):+d}" if round(percent) else "0"
 
 
 def beside(name: str) -> Beside:
@@ -148,7 +153,7 @@ def beside(name: str) -> Beside:
 def constants() -> table.Table:
     """The measured machine beside the one that gives what it has not."""
     own = machine.load(OWN)
-    base = machine.load(json.loads(OWN.read_text(encoding="utf-8"))["base"])
+    base = machine.load(own_base())
     lines: list[Sequence[table.Cell]] = []
     for row in own.table():
         if str(row["source"]).startswith("measured"):
@@ -156,8 +161,39 @@ def constants() -> table.Table:
             span = f"{row['low']:,} to {row['high']:,}"
             unstable = "unstable" if "; unstable" in str(row["source"]) else ""
             lines.append([name, row["value"], span, str(row["unit"]), base.cost(name), unstable])
+    for name, each in other_readings().items():
+        span = f"{each['low']:,.1f} to {each['high']:,.1f}"
+        lines.append([name, each["median"], span, each["unit"], None, "unstable" if each["unstable"] else ""])
     columns = ["constant", "measured", "middle half of the rounds", "unit", base.name, ""]
     return table.Table(f"{own.title}: what was measured", columns, lines, code=["constant"])
+
+
+def other_readings() -> dict[str, dict[str, Any]]:
+    """Readings that the page speaks of and no constant holds as they are: those of two threads, and the far wake-up."""
+    readings = json.loads(READINGS.read_text(encoding="utf-8"))
+    found = {f"{each['loop']}, 2 threads": each for each in readings["by_threads"] if each["threads"] == 2}
+    return found | {"wakeup_other_cpu": readings["plain"]["wakeup_other_cpu"]}
+
+
+def _lock_words() -> dict[str, str]:
+    """Passings of locks in hand-overs of a line: measured, published for ticket locks, assumed for queued ones."""
+    own = machine.load(OWN)
+    every = [machine.load(name) for name in machine.names()]
+    published = [each.cost("ticket_permille") / 1000 for each in every]
+    assumed = machine.load(own_base()).constant("queued_permille")
+    assert assumed.low is not None
+    assert assumed.high is not None
+    return {
+        "own-ticket-lines": f"{own.cost('ticket_permille') / 1000:.1f}",
+        "own-queued-lines": f"{own.cost('queued_permille') / 1000:.1f}",
+        "own-ticket-published": f"{min(published):.1f} to {max(published):.1f}",
+        "own-queued-assumed": f"{assumed.low / 1000:.1f} to {assumed.high / 1000:.1f}",
+    }
+
+
+def own_base() -> str:
+    """The machine of the book that gives what could not be measured."""
+    return str(json.loads(OWN.read_text(encoding="utf-8"))["base"])
 
 
 def full_packets() -> dict[tuple[str, str], tuple[float, float]]:
@@ -192,6 +228,7 @@ def words() -> dict[str, str]:
         "own-add-1": f"{many['shared_add', 1]:.1f} ns", "own-add-2": f"{many['shared_add', 2]:.0f} ns",
         "own-ticket": f"{many['ticket_lock', 2]:.0f} ns", "own-queued": f"{many['queued_lock', 2]:.0f} ns",
         "own-where": where(documents()["gro"]), "own-steal": f"{readings['machine']['steal_pct']:.1f} %",
+        "own-base": own_base(), **_lock_words(),
     }
     gro = documents()["gro"]["arms"]
     out["own-gro-segments"] = f"{gro['on']['segments_per_packet']['mean']:.0f}"
@@ -214,12 +251,11 @@ def words() -> dict[str, str]:
         out[f"own-{name.split('-')[0]}-softirq"] = f"{spent / 1000:.1f} µs"
     far = readings["plain"]["wakeup_other_cpu"]
     out["own-far-least"] = f"{far['low'] / 1000:.1f} µs"
-    for name, arm in (("rps", "on"), ("forward", "off")):
-        here = next(row for row in rows(name) if row["arm"] == arm)
-        out[f"own-{name}-promised"] = (
-            f"{here['simulated_change_pct']:+.0f} %" if name == "rps"
-            else f"{100 * (here['simulated'] / here['measured'] - 1):.0f} %"
-        )
+    for name in ("rps", "udp-early-demux"):
+        here = next(row for row in rows(name) if row["arm"] == "on")
+        out[f"own-{name.split('-')[0]}-promised"] = f"{_whole(here['simulated_change_pct'])} %"
+    here = next(row for row in rows("forward") if row["arm"] == "off")
+    out["own-forward-promised"] = f"{100 * (here['simulated'] / here['measured'] - 1):.0f} %"
     lost = documents()["fanout"]["arms"]["without"]["lost_pct"]["mean"]
     out["own-fanout-lost"] = f"{lost:.1f} %"
     return out
@@ -254,7 +290,11 @@ CHOOSER: Final = """
     const number = (value, digits) =>
       value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
     const finite = (x) => typeof x === "number" && Number.isFinite(x);
-    const signed = (value) => (value < 0 ? "" : "+") + value.toFixed(0);
+    const signed = (value) => {
+      const whole = Math.round(value);
+      return whole === 0 ? "0" : (whole < 0 ? "" : "+") + whole.toFixed(0);
+    };
+    const percent = (value) => `${value.toFixed(0)} %`;
 
     function fill(name, found) {
       if (found === null || typeof found !== "object" || typeof found.experiment !== "string" || !found.arms)
@@ -270,8 +310,18 @@ CHOOSER: Final = """
         const one = found.arms[row.dataset.arm]?.[found.answers];
         if (!one || ![one.mean, one.low, one.high].every(finite))
           throw new Error(`has no ${found.answers} of the arm ${row.dataset.arm}`);
-        const change = found.change_pct?.[row.dataset.arm];
-        ready.push([row, one, change && [change.mean, change.low, change.high].every(finite) ? change : null]);
+        if (one.mean < 0 || one.mean < one.low || one.mean > one.high)
+          throw new Error(`gives the arm ${row.dataset.arm} a mean below 0 or outside its own interval`);
+        let change = found.change_pct?.[row.dataset.arm];
+        if (!change || ![change.mean, change.low, change.high].every(finite)) change = null;
+        if (ready.length && change) {
+          // a mean of the rounds' changes is not the change of the means, but its interval holds that one too
+          const means = 100 * (one.mean / ready[0][1].mean - 1);
+          if (means < Math.min(change.low, change.mean - 1) || means > Math.max(change.high, change.mean + 1))
+            throw new Error(`states a change of ${percent(change.mean)} for the arm ${row.dataset.arm}, ` +
+              `and its means differ by ${percent(means)}`);
+        }
+        ready.push([row, one, ready.length ? change : null]);
       }
       if (!first.has(table)) first.set(table, table.innerHTML);
       for (const [row, one, change] of ready) {
@@ -280,13 +330,20 @@ CHOOSER: Final = """
           `${number(scale * one.low, digits)} to ${number(scale * one.high, digits)}`;
         const cell = row.querySelector('[data-part="change"]');
         const simulated = cell.textContent.match(/simulated .*$/);
-        if (change) cell.textContent = `${signed(change.mean)} % (${signed(change.low)} to ${signed(change.high)})` +
-          (simulated ? `, ${simulated[0]}` : "");
+        cell.textContent = [
+          ...(change ? [`${signed(change.mean)} % (${signed(change.low)} to ${signed(change.high)})`] : []),
+          ...(simulated ? [simulated[0]] : []),
+        ].join(", ");
+        const role = row.querySelector('[data-part="role"]');
+        if (role && /^(fitted|predicted)/.test(role.textContent)) {
+          role.textContent = `${role.textContent}, for the book's machine`;
+          role.style.opacity = "0.65";
+        }
       }
       const on = found.machine ?? {};
       table.querySelector('[data-part="where"]').textContent =
         `Yours (${name}): ${on.processor ?? "a processor"}, ${on.cpus ?? "?"} CPUs, Linux ${on.kernel ?? "?"}. ` +
-        "The simulation is still that of the book's machine; host beside computes it for yours.";
+        "The simulation and the text around are still about the book's machine; host beside computes it for yours.";
       return found.experiment;
     }
 

@@ -74,6 +74,10 @@ def _document(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict) or not {"experiment", "answers", "arms", "change_pct"} <= found.keys():
         raise ValueError(f"{path}: not written by python -m sim host experiment --json")
+    try:
+        veth.check(found)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
     return found
 
 

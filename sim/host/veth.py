@@ -78,7 +78,9 @@ def knobs(setup: Setup) -> dict[str, Any]:
         "socket": kind, "flows": setup.flows, "mtu": setup.mtu, "message_bytes": setup.message_bytes,
         "gro_max_segs": 129 if setup.gro else 1, "gro_max_size": setup.gro_max_size,
         "rps_cpus": len(setup.rps_cpus), "tcp_early_demux": int(setup.tcp_early_demux),
-        "udp_early_demux": int(setup.udp_early_demux), "rx_queues": 1, "readers": 1, "reader_cpus": "behind",
+        "udp_early_demux": int(setup.udp_early_demux),
+        "rx_dst_set": 1,  # as in every kernel since 4.13: without it UDP's early demux saves no route look-up
+        "rx_queues": 1, "readers": 1, "reader_cpus": "behind",
         "link_gbps": 400, "offered_kpps": 1000, "burst_segs": 44, "round_trip_us": 5, "coalesce_us": 0,
         "rcvbuf": 4 << 20, "recv_size_bytes": 131_072,
     }
@@ -165,6 +167,25 @@ def of_ip(document: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
+def check(document: Mapping[str, Any]) -> None:
+    """Whether means, their intervals and the changes of a document go together. Raises ValueError with what does not.
+
+    A mean of the rounds' changes is not the change of the means, but its interval holds that one too.
+    """
+    first: float | None = None
+    for arm, numbers in document["arms"].items():
+        one, change = numbers[document["answers"]], document["change_pct"].get(arm)
+        if one["mean"] < 0 or not one["low"] <= one["mean"] <= one["high"]:
+            raise ValueError(f"the arm {arm} has a mean below 0 or outside its own interval")
+        if first and change:
+            means = 100 * (one["mean"] / first - 1)
+            if not min(change["low"], change["mean"] - 1) <= means <= max(change["high"], change["mean"] + 1):
+                raise ValueError(
+                    f"the arm {arm} states a change of {change['mean']:.0f} %, and its means differ by {means:.0f} %"
+                )
+        first = one["mean"] if first is None else first
+
+
 def _factor(setup: Setup | None, numbers: Mapping[str, Any]) -> float:
     """Bytes of IP in a byte that the device counted in an arm; 1 where the arm does not tell its packets."""
     if setup is None or not {"rate_gbps", "packets_per_s"} <= numbers.keys():
@@ -224,7 +245,7 @@ def _rows(
     name: str, document: Mapping[str, Any], fixed: Mapping[str, int], simulate: Callable[[Setup, int], Result]
 ) -> list[Row]:
     answers = document["answers"]
-    first: float | None = None
+    first: float | None = None  # the first arm's prediction, if there is one: a change is against that arm
     out: list[Row] = []
     for arm, numbers in document["arms"].items():
         measured, change = numbers[answers], document["change_pct"].get(arm, {})
@@ -245,7 +266,7 @@ def _rows(
             found = number(simulate(setup, fixed[kind]), setup, answers)
             row |= {"simulated": found.mean, "low": found.low, "high": found.high}
             row["role"] = "fitted" if FITTED_ON[kind] == (name, arm) else "predicted"
-            first = found.mean if first is None else first
+            first = first if out else found.mean
             row["simulated_change_pct"] = 100 * (found.mean / first - 1) if first and out else None
         except NotPredicted as reason:
             row["why"] = str(reason)

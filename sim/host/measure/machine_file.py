@@ -7,7 +7,7 @@ the project's machines of the same family; each such constant says so, as everyw
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ... import machine
@@ -162,8 +162,13 @@ def _topology(shape: Sequence[int], own: bool) -> dict[str, Entry]:
 
 def comparison(readings: Readings) -> list[dict[str, Any]]:
     """Measured constants beside those of the project: constant, unit, measured, unstable, then by machine."""
+    return compared(costs(readings))
+
+
+def compared(entries: Mapping[str, Entry]) -> list[dict[str, Any]]:
+    """`comparison` for the constants of a machine file."""
     rows, known = [], [machine.load(name) for name in machine.names()]
-    for name, entry in costs(readings).items():
+    for name, entry in entries.items():
         others = {each.name: each.cost(name) for each in known}
         rows.append({
             "constant": name, "unit": entry["unit"], "measured": entry["value"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,16 +16,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_LABELS: Final = 24  # CPUs whose numbers and values are written out
+FEWEST_PAIRS: Final = 3  # for a map: fewer values are read better as the row of a constant
 
 
 def draw(readings: Readings) -> Figure:
-    """A figure with both maps."""
+    """A figure with both maps; without that of the pairs if there are few."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11, 5.5), layout="constrained")
+    rows = comparison(readings)
+    if len(readings.pairs) < FEWEST_PAIRS:
+        return constants_alone(rows)
+    figure = Figure(figsize=(12, 4.8), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.7))
     _pairs(left, readings)
-    _constants(right, readings)
+    _constants(right, rows)
+    return figure
+
+
+def constants_alone(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """The right map only, in the width of a page's text; `rows` as `sim.host.measure.machine_file.comparison`."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 4.8), layout="constrained")
+    _constants(figure.subplots(), rows)
     return figure
 
 
@@ -42,9 +56,6 @@ def _pairs(axes: Axes, readings: Readings) -> None:
     for (a, b), reading in readings.pairs.items():
         grid[at[a]][at[b]] = grid[at[b]][at[a]] = reading.median
     axes.set_title("Hand-over of a line, one way, ns", fontsize=9)
-    if not readings.pairs:
-        axes.text(0.5, 0.5, "one CPU: no pair", ha="center", transform=axes.transAxes)
-        return
     axes.imshow(grid, cmap="viridis", vmin=0)
     if len(numbers) <= MOST_LABELS:
         axes.set_xticks(range(len(numbers)), [str(n) for n in numbers], fontsize=7)
@@ -59,8 +70,7 @@ def _pairs(axes: Axes, readings: Readings) -> None:
     axes.set_ylabel("CPU", fontsize=8)
 
 
-def _constants(axes: Axes, readings: Readings) -> None:
-    rows = comparison(readings)
+def _constants(axes: Axes, rows: Sequence[Mapping[str, Any]]) -> None:
     names = machine.names()
     ratio: list[list[Any]] = [
         [row["measured"] / row[name] if row[name] else math.nan for name in names] for row in rows
@@ -68,12 +78,17 @@ def _constants(axes: Axes, readings: Readings) -> None:
     axes.imshow([[math.log2(x) if x > 0 else math.nan for x in row] for row in ratio], cmap="RdBu_r", vmin=-3, vmax=3,
                 aspect="auto")
     axes.set_title("Measured, in multiples of the project's machines (? unstable)", fontsize=9)
-    axes.set_xticks(range(len(names)), names, fontsize=7, rotation=40, ha="right")
+    axes.set_xticks(range(len(names)), names, fontsize=9, rotation=40, ha="right")
     axes.set_yticks(
-        range(len(rows)), [f"{row['constant']}{' ?' if row['unstable'] else ''}" for row in rows], fontsize=7
+        range(len(rows)), [f"{row['constant']}{' ?' if row['unstable'] else ''}" for row in rows], fontsize=9
     )
     for y, row in enumerate(ratio):
         for x, value in enumerate(row):
             if value > 0:
                 colour = "white" if abs(math.log2(value)) > 2 else "black"
-                axes.text(x, y, f"{value:.2g}", ha="center", va="center", fontsize=6, color=colour)
+                axes.text(x, y, multiple(value), ha="center", va="center", fontsize=9, color=colour)
+
+
+def multiple(value: float) -> str:
+    """Two digits, or all of a larger number: never as a power of ten."""
+    return f"{value:.2g}" if 0.01 <= value < 99.5 else f"{value:.0f}"

@@ -134,6 +134,12 @@ def test_pairs_and_constants_are_drawn(cpus: int, ending: str, tmp_path: Path) -
     assert (tmp_path / f"p.{ending}").stat().st_size > 5_000
 
 
+def test_few_pairs_take_no_map_of_their_own_and_numbers_are_no_powers() -> None:
+    assert len(picture.draw(made(2)).axes) == 1
+    assert len(picture.draw(made(4)).axes) == 2
+    assert [picture.multiple(x) for x in (0.136, 7.91, 43.2, 260.4)] == ["0.14", "7.9", "43", "260"]
+
+
 def test_a_picture_of_an_unknown_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"\.svg, \.png"):
         picture.save(made(), tmp_path / "p.gif")

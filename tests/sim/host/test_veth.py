@@ -24,7 +24,7 @@ def document(name: str, **means: float) -> dict[str, Any]:
     }
     first = next(iter(means.values()))
     change = {
-        arm: {"mean": 100 * (mean / first - 1), "low": 0.0, "high": 99.0}
+        arm: {"mean": 100 * (mean / first - 1), "low": -99.0, "high": 999.0}
         for arm, mean in zip(EXPERIMENTS[name].arms, means.values(), strict=True)
     }
     return {"experiment": name, "answers": answers, "arms": arms, "change_pct": dict(list(change.items())[1:])}
@@ -75,6 +75,39 @@ def test_the_prediction_does_not_look_at_what_it_predicts() -> None:
     on = machine.load("ice-lake-sp")
     one, other = (veth.beside([document("gro", off=5.5, on=measured)], on)[1] for measured in (7.0, 70.0))
     assert one["simulated"] == other["simulated"]
+
+
+@pytest.mark.parametrize(
+    ("off", "change", "why"),
+    [
+        ({"mean": -5.0, "low": 20.0, "high": 21.0}, {}, "arm off has a mean below 0"),
+        ({"mean": 5.0, "low": 6.0, "high": 7.0}, {}, "arm off has a mean below 0 or outside"),
+        ({}, {"mean": 52.0, "low": 47.0, "high": 58.0}, "states a change of 52 %, and its means differ by 150 %"),
+    ],
+)
+def test_means_that_do_not_go_with_their_intervals_or_changes_are_refused(
+    off: dict[str, float], change: dict[str, float], why: str
+) -> None:
+    found = document("gro", off=4.0, on=10.0)
+    found["change_pct"]["on"] = {"mean": 150.0, "low": 140.0, "high": 160.0}
+    veth.check(found)
+    found["arms"]["off"]["rate_gbps"] |= off
+    found["change_pct"]["on"] |= change
+    with pytest.raises(ValueError, match=why):
+        veth.check(found)
+
+
+def test_a_udp_socket_keeps_its_route_as_kernels_do_since_4_13() -> None:
+    assert veth.knobs(EXPERIMENTS["udp-early-demux"].arms["on"])["rx_dst_set"] == 1
+
+
+@pytest.mark.slow
+def test_a_change_is_against_the_first_arm_or_none_is_given() -> None:
+    documents = [document("gro", off=5.5, on=7.0), document("reader-cpu", same=5.0, other=6.0)]
+    rows = [row for row in veth.beside(documents, machine.load("ice-lake-sp")) if row["experiment"] == "reader-cpu"]
+    assert rows[0]["simulated"] is None
+    assert rows[1]["simulated"] is not None
+    assert rows[1]["simulated_change_pct"] is None
 
 
 @pytest.mark.parametrize(
