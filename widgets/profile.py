@@ -70,10 +70,13 @@ class Profile(PairWidget):
         replications: int = 5,
     ) -> None:
         self._fixed: Pair | None = None
+        self._partial = False  # a recording says nothing of some roles, nor of all CPUs
         if isinstance(scenario, Result):
             self._fixed = _two_results(scenario, before, after)
             seed, replications = scenario.seed, len(scenario.replications)
-            name, self._roles = scenario.scenario, list(scenario.cpu)
+            name = scenario.scenario
+            self._roles = [r for r in scenario.cpu if all(one.profile(r) for one in self._fixed)] or list(scenario.cpu)
+            self._partial = len(self._roles) < len(scenario.cpu)
             if name in scenarios.names():
                 self._scenario = scenarios.load(name)
             self._sides: tuple[dict[str, Any], dict[str, Any]] = (
@@ -89,12 +92,16 @@ class Profile(PairWidget):
             self._sides = (self._scenario.settings(**(before or {})), self._scenario.settings(**(after or {})))
         role = role or self._roles[-1]
         self._check(role)
+        self._names = _names(self._fixed)
         traits = {"role": role, "view": view, "sort": sort, "seed": seed}
         super().__init__(sidecar=self._sidecar(), replications=max(replications, 2), **traits)
 
     def _check(self, role: str) -> None:
-        if role not in (*self._roles, shares.ALL):
-            raise ValueError(f"no role {role!r}; {nearest(role, [*self._roles, shares.ALL])}")
+        if role not in self._choices():
+            raise ValueError(f"no role {role!r}; {nearest(role, self._choices())}")
+
+    def _choices(self) -> list[str]:
+        return self._roles if self._partial else [*self._roles, shares.ALL]
 
     @t.validate("role")
     def _known(self, proposal: Any) -> str:
@@ -125,7 +132,7 @@ class Profile(PairWidget):
     def extra(self) -> list[dict[str, Any]]:
         """The shares of all roles with intervals, and the differences, for a front end."""
         out: list[dict[str, Any]] = [{"shares": {}}, {"shares": {}, "differences": {}}]
-        for role in (*self._roles, shares.ALL):
+        for role in self._choices():
             for side, table in enumerate(self.shares(role)):
                 out[side]["shares"][role] = {name: e.to_dict() for name, e in table.items()}
             changes = shares.differences(*self.result, role, self._groups(role))
@@ -151,14 +158,14 @@ class Profile(PairWidget):
         singles = [name for name in means if "+" not in name or any(name in m for m in marks)]
         names = sorted(singles, key=lambda name: -max(means[name]))[:STILL_ROWS]
         figure = Figure(figsize=(7.2, 0.32 * len(names) + 0.8), layout="constrained")
-        _bars(figure.subplots(), names, (before, after), marks)
+        _bars(figure.subplots(), names, (before, after), marks, self._names)
         return still.render(figure, self.finding())
 
     def finding(self) -> str:
         """The text alternative: the largest shares and the largest change."""
         before, after = self.shares()
         parts = []
-        for name, table in (("before", before), ("after", after)):
+        for name, table in zip(self._names, (before, after), strict=True):
             top = sorted((e.mean, s) for s, e in table.items() if "+" not in s)[::-1][:3]
             parts.append(f"{name} " + ", ".join(f"{s} {share:.1f} %" for share, s in top))
         moved = {s: after[s].mean - before[s].mean for s in before if s in after and "+" not in s}
@@ -190,7 +197,10 @@ class Profile(PairWidget):
                 "symbols": symbols,
                 "layers": {symbol: layer(symbol) for symbol in symbols},
                 "layer_order": present(symbols),
-                "roles": [{"name": name} for name in result.cpu],
+                "roles": [{"name": name} for name in self._roles],
+                "partial": self._partial,
+                "names": list(_names(self._fixed)),
+                "sources": [r.engine if _recorded(r) else "" for r in self._fixed],
                 "knobs": [k.to_dict() for k in self._scenario.knobs] if known else [],
                 "metrics": [{"name": name} for name in result.metrics],
                 "reported": figures(result.scenario) if known else [],
@@ -211,6 +221,19 @@ def _two_results(first: Result, second: Any, rest: Any) -> Pair:
     return Pair(first, second)
 
 
+def _recorded(result: Result) -> bool:
+    """Whether a result is a recording of a machine in the form of a run."""
+    return all(r.status == "measured" for r in result.replications)
+
+
+def _names(fixed: Pair | None) -> tuple[str, str]:
+    """What both sides are called: a recording beside a run is no *after*."""
+    if fixed is None or _recorded(fixed.before) == _recorded(fixed.after):
+        return "before", "after"
+    before, after = ("recorded" if _recorded(r) else "simulated" for r in fixed)
+    return before, after
+
+
 def _role(row: Mapping[str, Any]) -> str:
     """The role whose share a row of a thread is."""
     return str(row["reading"]["term"]).split(":")[1]
@@ -220,14 +243,17 @@ def _whose(role: str) -> str:
     return "all CPUs" if role == shares.ALL else f"the {role} CPU"
 
 
-def _bars(axes: Axes, names: list[str], tables: tuple[dict[str, Any], dict[str, Any]], marks: list[Any]) -> None:
-    for side, (label, table) in enumerate(zip(("before", "after"), tables, strict=True)):
+def _bars(
+    axes: Axes, names: list[str], tables: tuple[dict[str, Any], dict[str, Any]], marks: list[Any],
+    called: tuple[str, str],
+) -> None:
+    for side, (label, table) in enumerate(zip(called, tables, strict=True)):
         for at, name in enumerate(names):
             if name not in table:
                 continue
             one = table[name]
             place = at - 0.2 + 0.4 * side
-            error = [[one.mean - one.low], [one.high - one.mean]]
+            error = [[one.mean - max(0.0, one.low)], [min(100.0, one.high) - one.mean]]  # what a share can be
             colour = still.COLOURS[side]
             first = label if at == 0 else None
             axes.barh([place], [one.mean], xerr=error, height=0.38, color=colour, ecolor="#808080", label=first)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sim import scenarios
-from sim.result import Result
+from sim.result import Replication, Result
 from tests.widgets.panel_page import PanelPage
 from widgets import Profile
 
@@ -162,6 +162,29 @@ def test_two_results_are_shown_as_they_are(
     page.choose("role", "reader")
     assert page.page.locator(".rp-diamond").count() > 0
     assert page.watched.errors == []
+
+
+def test_a_recording_beside_a_run_is_called_so_and_is_of_one_role(
+    watch: Callable[..., Any], write_page: Callable[..., str], results: tuple[Result, Result]
+) -> None:
+    run = results[0]
+    parts = [{"copy_to": 90.0, "odd_symbol": 10.0}, {"copy_to": 40.0, "odd_symbol": 60.0}]
+    idle = dict.fromkeys(run.cpu, 0.0)
+    each = tuple(
+        Replication(n, {}, {}, idle, {r: p if r == "reader" else {} for r in run.cpu}, 0, "measured")
+        for n, p in enumerate(parts, 1)
+    )
+    recording = Result(run.scenario, run.knobs, 1, "perf script: mine.txt", each, {})
+    page = ProfilePage(watch(write_page("recorded", Profile(run, recording))))
+    assert page.page.locator('[data-knob="role"] option').all_inner_texts() == ["reader"]
+    said = page.said("odd_symbol")
+    assert "% simulated" in said
+    assert "(0 to 100) % recorded" in said  # an interval ends where a share does
+    assert "recorded: perf script: mine.txt" in page.page.locator(".rp-mark", has_text="simulated:").inner_text()
+    page.choose("view", "flame")
+    assert page.watched.errors == []
+    with pytest.raises(ValueError, match="no role"):
+        Profile(run, recording, role="softirq")
 
 
 def test_what_cannot_be_is_refused_with_what_is_near(results: tuple[Result, Result]) -> None:

@@ -12,6 +12,7 @@ const HATCH = [
   ["M0,0 L8,8", "M0,8 L8,0"],
   ["M0,2 H8", "M0,6 H8"],
   ["M2,0 V8", "M6,0 V8"],
+  ["M1,2 h2", "M5,6 h2"], // grey, of what belongs to no layer
 ];
 
 export const HUES = HATCH.length;

@@ -21,7 +21,9 @@ function render({ model, el }) {
   const sidecar = model.get("sidecar");
   const { fixed } = sidecar;
   const colours = makePalette(sidecar.symbols, sidecar.layers, sidecar.layer_order, uid("fill"));
-  const roles = [...sidecar.roles.map((r) => r.name), ALL];
+  // A recording stands beside one role's CPU and says nothing of the others, nor of all.
+  const roles = [...sidecar.roles.map((r) => r.name), ...(sidecar.partial ? [] : [ALL])];
+  const called = sidecar.names ?? NAMES;
   const isLayer = (name) => colours.layers.includes(name);
   const state = { tables: [null, null], changes: {}, refining: true };
   let view;
@@ -58,7 +60,7 @@ function render({ model, el }) {
     return SIDES.map((side) => {
       const busy = cpu[side][panel.values.role];
       const parts = [
-        `${NAMES[side]}: ${whose()}`,
+        `${called[side]}: ${whose()}`,
         busy !== undefined && `busy ${format(busy)} %`,
         only && `${only} only`,
       ];
@@ -112,7 +114,7 @@ function render({ model, el }) {
     panel.numbers.replaceChildren(
       table(
         `% of the busy time of ${whose()}`,
-        ["symbol", "layer", "before", "after", "change, points", "reported before", "reported after"],
+        ["symbol", "layer", ...called, "change, points", ...called.map((name) => `reported ${name}`)],
         view.names.map((name) => [
           name.includes("+") ? h("code", null, `sum: ${name.split("+").join(" + ")}`) : symbolLink(name),
           sidecar.layers[name] ?? "",
@@ -127,9 +129,9 @@ function render({ model, el }) {
   }
 
   function rows() {
-    const columns = NAMES.flatMap((name) => [`${name}, %`, "low", "high"]);
+    const columns = called.flatMap((name) => [`${name}, %`, "low", "high"]);
     return [
-      ["symbol", "layer", ...columns, "reported before", "reported after"],
+      ["symbol", "layer", ...columns, ...called.map((name) => `reported ${name}`)],
       ...view.names.map((name) => [
         name,
         sidecar.layers[name] ?? "",
@@ -153,6 +155,7 @@ function render({ model, el }) {
         .map(({ name }) => [name, sidecar.sides[side][name]]),
     );
   const said = (side) =>
+    sidecar.sources?.[side] ||
     Object.entries(setting(side))
       .map(([name, value]) => `${name} ${value}`)
       .join(", ") || "defaults";
@@ -184,7 +187,7 @@ function render({ model, el }) {
     rows,
     extra: [
       s("svg", { width: 0, height: 0, class: "rp-defs", "aria-hidden": "true" }, colours.defs(sidecar.symbols)),
-      h("p", { class: "rp-mark" }, `before: ${said(0)}; after: ${said(1)}`),
+      h("p", { class: "rp-mark" }, SIDES.map((side) => `${called[side]}: ${said(side)}`).join("; ")),
     ],
     after: null,
   });
@@ -194,7 +197,7 @@ function render({ model, el }) {
   const key = (label, ...shape) =>
     h("li", null, s("svg", { width: 14, height: 14, "aria-hidden": "true" }, shape), ` ${label}`);
   panel.legend.replaceChildren(
-    ...NAMES.map((name, side) => key(name, s("rect", { width: 14, height: 14, class: `rp-side${side}` }))),
+    ...called.map((name, side) => key(name, s("rect", { width: 14, height: 14, class: `rp-side${side}` }))),
     key("reported", s("path", { d: "M7,1 l5,6 l-5,6 l-5,-6 z", class: "rp-diamond" })),
     h("li", null, "sum: symbols that the thread states together; their own rows count them once more"),
     ...colours.layers.map((name) => h("li", null, colours.swatch(colours.example(name)), ` ${name}`)),

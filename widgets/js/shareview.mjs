@@ -11,10 +11,13 @@ export const signed = (x) => `${x < 0 ? "−" : "+"}${format(Math.abs(x))}`;
 // state: { tables, changes, refining }: by side role -> name -> estimate; role -> name -> estimate of the change; and
 // whether intervals are still to come. Made anew for every picture.
 export function shareView(sidecar, { tables, changes, refining }, role, sort) {
+  const called = sidecar.names ?? NAMES;
   const none = { mean: 0 };
   const rows = SIDES.map((side) => tables[side]?.[role] ?? {});
   const marks = SIDES.map((side) => new Map(statedFor(sidecar, role, side).map((row) => [nameOf(row), row])));
-  const share = (side, name) => rows[side][name];
+  // An interval of few replications may reach beyond what a share can be; it is shown no further.
+  const clip = (m) => (m?.low === undefined ? m : { ...m, low: Math.max(0, m.low), high: Math.min(100, m.high) });
+  const share = (side, name) => clip(rows[side][name]);
   const mean = (side, name) => (share(side, name) ?? none).mean;
   const delta = (name) => changes[role]?.[name] ?? { mean: mean(1, name) - mean(0, name) };
   const marksOf = (name) => marks.map((of) => of.get(name));
@@ -32,9 +35,9 @@ export function shareView(sidecar, { tables, changes, refining }, role, sort) {
   const shown = (m) => (m ? (refining ? format(m.mean) : interval(m)) : "0");
 
   function words(name) {
-    const parts = SIDES.map((side) => `${shown(share(side, name))} % ${NAMES[side]}`);
+    const parts = SIDES.map((side) => `${shown(share(side, name))} % ${called[side]}`);
     const said = marksOf(name).map(
-      (row, side) => row && `${NAMES[side]} reported ${stated(row.reported)}, ${row.role}`,
+      (row, side) => row && `${called[side]} reported ${stated(row.reported)}, ${row.role}`,
     );
     return `${name}: ${[...parts, `${signed(delta(name).mean)} points`, ...said.filter(Boolean)].join(", ")}`;
   }
@@ -49,7 +52,7 @@ export function shareView(sidecar, { tables, changes, refining }, role, sort) {
         .join(", ");
     const [moved] = [...alone].sort((a, b) => Math.abs(delta(b).mean) - Math.abs(delta(a).mean));
     const change = moved ? ` ${moved} changes most, by ${signed(delta(moved).mean)} points.` : "";
-    return `${who}: before ${largest(0)}; after ${largest(1)}.${change}`;
+    return `${who}: ${called[0]} ${largest(0)}; ${called[1]} ${largest(1)}.${change}`;
   }
 
   const shownChange = (name) => {

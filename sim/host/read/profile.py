@@ -13,7 +13,7 @@ from typing import Final
 
 from ...result import Replication, Result
 
-PARTS: Final = 5  # a recording with times is cut into so many, for intervals
+PARTS: Final = 5  # a recording with times is cut into so many of equal busy time, for intervals
 USER: Final = "user code"
 #: A symbol of a newer or another kernel, and the book's name for the same work.
 SAME: Final = {
@@ -95,18 +95,26 @@ class Profile:
         return _shares(self.samples, translate)
 
     def parts(self, number: int = PARTS) -> list[dict[str, float]]:
-        """The shares of equal stretches of time; of the whole alone if the file has no times."""
-        timed = [s for s in self.samples if s.time_s is not None]
-        if len(timed) < max(number, len(self.samples)):
+        """The shares of consecutive stretches of equal busy time; of the whole alone if the file has no times.
+
+        A sample on a border is divided, so that the mean of the parts is the share of the whole.
+        """
+        if any(s.time_s is None for s in self.samples):
             return [self.shares()]
-        first = min(s.time_s or 0.0 for s in timed)
-        step = (max(s.time_s or 0.0 for s in timed) - first) / number
-        if step <= 0:
+        busy = sorted((s for s in self.samples if s.symbol not in IDLE), key=lambda s: s.time_s or 0.0)
+        each = sum(s.weight for s in busy) / number
+        if len(busy) < number or busy[0].time_s == busy[-1].time_s or each <= 0:
             return [self.shares()]
         bins: list[list[Sample]] = [[] for _ in range(number)]
-        for s in timed:
-            bins[min(number - 1, int(((s.time_s or 0.0) - first) / step))].append(s)
-        return [shares for each in bins if (shares := _shares(each, True))] or [self.shares()]
+        at, room = 0, each
+        for s in busy:
+            left = s.weight
+            while left > room and at < number - 1:
+                bins[at].append(replace(s, weight=room))
+                left, at, room = left - room, at + 1, each
+            bins[at].append(replace(s, weight=left))
+            room -= left
+        return [_shares(one, True) for one in bins]
 
     def beside(self, run: Result, role: str) -> Result:
         """This profile in the form of `run`, so that ``Profile(run, measured)`` draws both.

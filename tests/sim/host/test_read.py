@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sim import scenarios
 from sim.host import read
 from sim.host.read import kernel, perf
-from sim.host.read.profile import IDLE, USER, book_name
+from sim.host.read.profile import IDLE, USER, Sample, book_name
 from sim.host.read.text import Source, Unreadable, share, whole
 
 DATA = Path(__file__).parent / "data"
@@ -79,13 +79,27 @@ def test_a_profile_stands_beside_a_run_in_the_widget() -> None:
 
     run = scenarios.load("tcp-5.17").run(replications=2, until_ps=1_800_000_000)
     measured = read.profile(DATA / "script.txt").beside(run, "reader")
-    assert len(measured.replications) == 5  # cut by time, for intervals
+    assert len(measured.replications) == 5  # cut into equal busy time, for intervals
     before, after = Profile(run, measured, role="reader").shares()
     copy = "copy_user_enhanced_fast_string"
     assert before[copy].mean == pytest.approx(run.profile("reader")[copy])
     assert after[copy].low < after[copy].mean < after[copy].high
+    assert after[copy].mean == pytest.approx(read.profile(DATA / "script.txt").shares()[copy])  # the table's number
+    assert [r["name"] for r in Profile(run, measured).sidecar["roles"]] == ["reader"]  # nothing is said of softirq
+    assert Profile(run, measured).sidecar["names"] == ["simulated", "recorded"]
+    assert "after" not in Profile(run, measured).finding()
     with pytest.raises(KeyError, match="softirq"):
         read.profile(DATA / "top.txt").beside(run, "writer")
+
+
+def test_parts_are_of_equal_busy_time_and_their_mean_is_the_whole() -> None:
+    times = [0.0, 0.1, 0.2, 0.3, 5.0, 9.0, 9.1]
+    samples = [Sample("copy" if n % 2 else "free", 1.0, time_s=t) for n, t in enumerate(times)]
+    profile = read.Profile("x", [*samples, Sample("do_idle", 50.0, time_s=4.0)])
+    parts = profile.parts(3)
+    assert len(parts) == 3
+    assert sum(part["copy"] for part in parts) / 3 == pytest.approx(profile.shares()["copy"])
+    assert len(read.Profile("x", [Sample("copy", 1.0)] * 9).parts(3)) == 1  # without times
 
 
 @pytest.mark.parametrize(
