@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,6 +133,29 @@ def beyond(row: Mapping[str, Any], gain: Mapping[str, Any]) -> float:
     low, high = min(gain["seeds"]), max(gain["seeds"])
     ends = [row[end]["gain"] for end in ("low", "high")]
     return max(math.inf if x is None else max(low - x, x - high, 0.0) for x in ends)
+
+
+def border(gain: Mapping[str, Any]) -> float | None:
+    """Between two lasting states that the seeds alone end in: the middle of their gap; None if there is one state."""
+    seeds = sorted(gain["seeds"])
+    width, middle = max((high - low, (low + high) / 2) for low, high in pairwise(seeds))
+    return middle if width > abs(statistics.median(seeds)) / 2 else None
+
+
+def moves(row: Mapping[str, Any], gain: Mapping[str, Any]) -> bool:
+    """Whether a constant moves the gain by more than chance.
+
+    One of its ends lies beyond the seeds, and both differ by more than the noise of a difference: an end alone may be
+    where a disturbance of any kind leads. With two states that is no measure, as seeds reach from one to the other;
+    there a constant counts whose ends lie in different ones, though a seed does the same.
+    """
+    low, high = (row[end]["gain"] for end in ("low", "high"))
+    if low is None or high is None:
+        return True
+    middle = border(gain)
+    if middle is not None:
+        return bool((low < middle) != (high < middle))
+    return beyond(row, gain) > 0 and abs(high - low) > math.sqrt(2) * gain["noise"]
 
 
 def span(record: Mapping[str, Any]) -> tuple[float, float]:

@@ -13,6 +13,7 @@ Record = Mapping[str, Any]
 
 FITS: Final = "fits"
 SHOWN: Final = 5  # constants of a conclusion in the picture
+TWO_STATES: Final = "two states: a seed alone changes them as well"
 LEFT, RIGHT, ROW, HEAD, MARK, FOOT, LEGEND = 142, 352, 19, 42, 15, 30, 30
 
 
@@ -23,10 +24,18 @@ def mark(record: Record) -> str:
 
 
 def heaviest(record: Record) -> list[Mapping[str, Any]]:
-    """Constants that move the gain beyond where the seeds alone put it, the farthest first."""
+    """Constants that move the gain by more than chance, the farthest first; with two states, that change the state."""
     gain = record["gain"]
-    rows = [row for row in record["constants"] if sensitivity.beyond(row, gain) > 0]
+    rows = [row for row in record["constants"] if sensitivity.moves(row, gain)]
+    if sensitivity.border(gain) is not None:
+        return sorted(rows, key=lambda row: -abs((row["low"]["gain"] or 0.0) - (row["high"]["gain"] or 0.0)))
     return sorted(rows, key=lambda row: -sensitivity.beyond(row, gain))
+
+
+def notes(record: Record) -> list[str]:
+    """What stands below a panel's title: what has changed since, and that there are two states."""
+    outdated = [mark(record)] if mark(record) != FITS else []
+    return outdated + [TWO_STATES] * (sensitivity.border(record["gain"]) is not None)
 
 
 def _signed(value: float | None) -> str:
@@ -52,7 +61,7 @@ def _finding(records: Sequence[Record]) -> str:
 def tornado(records: Sequence[Record]) -> Picture:
     """For each conclusion the constants that move it most: its gain with each a quarter smaller and larger."""
     heights = [
-        HEAD + MARK * (mark(r) != FITS) + FOOT + ROW * (min(SHOWN, len(heaviest(r))) + 2) for r in records
+        HEAD + MARK * len(notes(r)) + FOOT + ROW * (min(SHOWN, len(heaviest(r))) + 2) for r in records
     ]
     picture = Picture(LEGEND + sum(heights), _finding(records))
     picture.dot(8, 10, 4, "c0")
@@ -80,9 +89,9 @@ def _panel(picture: Picture, record: Record, top: float) -> float:
 
     picture.text(4, top + 16, record["thread"], "strong")
     picture.text(4, top + 31, record["figure"], "small")
-    if mark(record) != FITS:
+    for note in notes(record):
         top += MARK
-        picture.text(4, top + 31, mark(record), "small quiet")
+        picture.text(4, top + 31, note, "small quiet")
     bottom = top + HEAD + ROW * (len(rows) + 2)
     for value, kind in ((0.0, "rule"), (gain, "rule dash")):
         picture.line([(x(value), top + HEAD - 4), (x(value), bottom)], kind)
@@ -146,7 +155,7 @@ def _rate(record: Record) -> str:
 
 
 def constant_table(records: Sequence[Record]) -> Table:
-    """Every constant that moves a gain beyond where seeds put it, with Morris's effects where it was varied."""
+    """Every constant that moves a gain by more than chance, with Morris's effects where it was varied."""
     rows = []
     for record in records:
         effects = {e["name"]: e for e in record["morris"]}
@@ -167,5 +176,5 @@ def constant_table(records: Sequence[Record]) -> Table:
 
 
 def silent(records: Sequence[Record]) -> int:
-    """How many constants, summed over the conclusions, leave the gain where seeds put it as well."""
+    """How many constants, summed over the conclusions, move the gain no more than chance does."""
     return sum(len(r["constants"]) - len(heaviest(r)) for r in records)

@@ -116,6 +116,28 @@ def test_a_constant_that_does_what_a_seed_does_moves_nothing() -> None:
     assert sensitivity.beyond({"low": {"gain": None}, "high": {"gain": -98.0}}, gain) > 1000
 
 
+def test_a_constant_whose_ends_are_as_close_as_chance_puts_them_moves_nothing() -> None:
+    gain = {"mean": 18.5, "noise": 0.9, "seeds": [18.3, 21.9, 16.7, 17.6, 17.7]}
+    assert not sensitivity.moves({"low": {"gain": 16.7}, "high": {"gain": 16.4}}, gain)  # both ways lower it
+    assert not sensitivity.moves({"low": {"gain": 17.0}, "high": {"gain": 21.0}}, gain)  # as seeds do
+    assert sensitivity.moves({"low": {"gain": 12.0}, "high": {"gain": 22.7}}, gain)
+    assert sensitivity.moves({"low": {"gain": None}, "high": {"gain": 18.0}}, gain)
+
+
+def test_of_two_states_those_constants_are_shown_that_change_the_state() -> None:
+    gain = {"mean": -80.0, "noise": 0.02, "seeds": [-98.0, -8.0, -98.5, -98.2, -97.0]}
+    assert sensitivity.border(gain) == pytest.approx(-52.5)
+    assert sensitivity.moves({"low": {"gain": -10.0}, "high": {"gain": -73.0}}, gain)
+    assert not sensitivity.moves({"low": {"gain": -98.7}, "high": {"gain": -98.2}}, gain)
+    two = [r for r in RECORDS if sensitivity.border(r["gain"]) is not None]
+    assert [r["thread"] for r in two] == ["packet-rollover"]
+    assert pictures.TWO_STATES in pictures.tornado(two).svg()
+    shown = pictures.heaviest(two[0])[: pictures.SHOWN]
+    widths = [abs(row["low"]["gain"] - row["high"]["gain"]) for row in shown]
+    assert widths == sorted(widths, reverse=True)
+    assert min(widths) > 50
+
+
 def test_a_lost_sign_names_the_constant() -> None:
     record: dict[str, Any] = {
         "reported": -10.0, "gain": {"mean": -9.0, "noise": 1.0}, "stated": None,
