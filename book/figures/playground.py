@@ -20,6 +20,7 @@ SHOWN: Final = {
     "demux_found_share": (1, 0, "% found by early demux"),
     "freed_by_softirq": (1, 0, "% freed by softirq"),
     "ipis_per_s": (1000, 0, "k IPIs a second"),
+    "interrupts_per_s": (1000, 0, "k interrupts a second"),
     "gro_segments": (1, 1, "segments a GRO packet"),
     "lock_wait": (1, 0, "% of a CPU waiting for locks"),
 }
@@ -46,7 +47,7 @@ EXPERIMENTS: Final = {
         ("ipis_per_s",),
     ),
     "queues": Experiment(
-        {"socket": "udp", "readers": 1, "offered_kpps": 8000},
+        {"socket": "udp", "flows": 8, "readers": 1, "offered_kpps": 8000},
         {f"{n} queue{'s' * (n > 1)}": {"rx_queues": n} for n in (1, 2, 4, 7)}, "read_mpps", ("lock_wait",),
     ),
     "place-one": Experiment(
@@ -85,6 +86,10 @@ EXPERIMENTS: Final = {
         {"socket": "tcp_rr"},
         {f"{n} flows, {us} µs": {"flows": n, "coalesce_us": us} for n in (16, 256) for us in (0, 8, 50)},
         "transactions_per_s",
+    ),
+    "wait": Experiment(
+        {"socket": "tcp_rr", "flows": 64, "reader_cpus": "same"},
+        {f"{us} µs": {"coalesce_us": us} for us in (0, 8, 50)}, "transactions_per_s", ("interrupts_per_s",),
     ),
     "big": Experiment(
         {"flows": 1, "mtu": 4168, "max_skb_frags": 45, "link_gbps": 200},
@@ -132,20 +137,50 @@ def plain(metric: str, result: Result) -> str:
 
 
 def words(lab: Scenario) -> dict[str, str]:
-    """What the answers quote: each arm's metric by experiment and number of the arm, from 1."""
-    return {
+    """What the answers quote: each arm's metric by experiment and number of the arm, from 1; what was asked; loads."""
+    return asked(lab) | wakers(lab) | {
         f"play-{name}-{place}": plain(experiment.metric, result)
         for name, experiment in EXPERIMENTS.items()
         for place, result in enumerate(runs(lab, name).values(), 1)
     }
 
 
+def asked(lab: Scenario) -> dict[str, str]:
+    """What a guess is compared to, where it is not the metric of an arm."""
+    means = {
+        name: [result.metrics[experiment.metric].mean for result in runs(lab, name).values()]
+        for name, experiment in EXPERIMENTS.items()
+    }
+    best_queues = max(runs(lab, "queues").values(), key=lambda result: result.metrics["read_mpps"].mean)
+    lost = 100 * (1 - means["coalesce"][5] / means["coalesce"][3])
+    return {
+        "play-loses-asked": f"{100 * means['loses'][1] / means['loses'][0]:.0f}",
+        "play-wins-asked": f"{means['wins'][1] / means['wins'][0]:.1f}",
+        "play-queues-asked": str(best_queues.knobs["rx_queues"]),
+        "play-place-asked": str(1 + means["place-eight"].index(max(means["place-eight"]))),
+        "play-patch-asked": f"{means['patch'][1] - means['patch'][0]:+.1f}".replace("-", "−"),
+        "play-reads-asked": f"{means['reads'][1] - means['reads'][0]:.1f}",
+        "play-rules-asked": plain("demux_found_share", runs(lab, "rules")["16 sockets, early demux"]),
+        "play-coalesce-asked": f"{max(0.0, lost):.0f}",
+    }
+
+
+def wakers(lab: Scenario) -> dict[str, str]:
+    """How much of its time the first reader's CPU spends in waking programs, with RPS and with RFS."""
+    arms = runs(lab, "wins")
+    return {
+        f"play-wakes-{name.lower()}": f"{arms[arm].profile('reader').get('sock_def_readable', 0):.0f}"
+        for name, arm in (("RPS", "RPS, 4 CPUs"), ("RFS", "RFS"))
+    }
+
+
 def command(name: str) -> str:
-    """The command for the first arm, with a line for each way to change it."""
+    """The command for the first arm, and for each other arm what that command gets at its end."""
     experiment = EXPERIMENTS[name]
     first, *others = experiment.arms.values()
     lines = ["python -m sim run lab" + _options({**experiment.common, **first})]
-    lines += ["    then" + _options({k: v for k, v in arm.items() if first.get(k) != v}) for arm in others]
+    changes = ({k: v for k, v in arm.items() if first.get(k) != v} for arm in others)
+    lines += ["    the first line with" + _options(change) for change in changes]
     return "\n".join(lines)
 
 

@@ -122,13 +122,14 @@ KNOBS: Final[tuple[Knob, ...]] = (
     # patches
     Knob("defer_free", 0, "5.17's patch 17: packets that the reader has consumed are freed by the softirq, or after "
          "the socket is released."),
-    Knob("defer_per_cpu", 0, "Its later form (5.19): they go back to the allocating CPU, by lists per CPU."),
+    Knob("defer_per_cpu", 0, "The later form of defer_free (5.19): packets go back to the allocating CPU, by lists "
+         "per CPU."),
     *_SERIES,
     Knob("rx_skb_cache", 0, "The patch of 5.2 to 5.15: a socket keeps the last packet that its reader has read; the "
          "softirq of the next one frees it. Off with RPS or RFS."),
     Knob("force_rx_cache", 0, "Keep the receive cache even with RPS or RFS, which the patch does not.",
          shows_with=(("rx_skb_cache", 1), ("rps_cpus", 4))),
-    Knob("tx_skb_cache", 0, "Its twin for sent packets.", effect="inert",
+    Knob("tx_skb_cache", 0, "The twin of rx_skb_cache for sent packets.", effect="inert",
          why="the lab charges an ACK or a reply as one amount, without the objects that it is made of: they are in "
              "tcp-rx-skb-cache"),
     Knob("prequeue_dst_drop", 0, "3.18's patch of the prequeue.", effect="refused",

@@ -83,7 +83,8 @@ class Tcp517(Scenario):
     knobs = (
         Knob("defer_free", 1, "Patch 17: packets that the reader has consumed are freed by the softirq, or after the "
              "socket is released."),
-        Knob("defer_per_cpu", 0, "Its later form (5.19): they go back to the allocating CPU, by lists per CPU."),
+        Knob("defer_per_cpu", 0, "The later form of defer_free (5.19): packets go back to the allocating CPU, by "
+             "lists per CPU."),
         *SERIES,
         Knob("mtu", 1500, "Largest IP packet. 4168 carries 4096 bytes of payload, as in the thread's second test.",
              1280, 9000, 4, "bytes", kernel="IPV6_MIN_MTU is 1280"),
