@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from book.figures.svg import WIDTH, Picture
 from book.figures.table import Cell, Link, Table
+from sim.scenarios.scenario import Scenario
 
 FIRST, LAST = 2008, 2027
 #: What happened to an idea: its colour, and how the picture's key puts it.
@@ -111,7 +112,7 @@ IDEAS: Final = (
     )),
 )
 LEFT, RIGHT = 18.0, WIDTH - 18.0
-LANE, LEVEL, APART = 54.0, 12.0, 15.0
+LANE, LEVEL, APART = 54.0, 13.0, 25.0
 
 
 def place(year: float) -> float:
@@ -120,7 +121,7 @@ def place(year: float) -> float:
 
 
 def levels(places: Sequence[float]) -> list[int]:
-    """For each label the lowest level on which it stands clear of the labels before it."""
+    """For each dot with its number the lowest level on which it stands clear of those before it."""
     ends: list[float] = []
     found = []
     for x in places:
@@ -165,8 +166,10 @@ def timeline(ideas: Sequence[Idea] = IDEAS, up: str = "../", end: str = ".html")
         picture.line([(place(own[0][1].year), y), (place(own[-1][1].year), y)], "rule")
         for (number, event), level in zip(own, rows[idea.name], strict=True):
             x = place(event.year)
-            picture.dot(x, y, 5, KINDS[event.kind][0])
-            picture.text(x, y - 9 - LEVEL * level, str(number), "mid small")
+            at = y - LEVEL * level - 2 * (level > 0)
+            picture.line([(x, y), (x, at)], "grid")
+            picture.dot(x, at, 5, KINDS[event.kind][0])
+            picture.text(x + 7, at + 4 if level else y - 2, str(number), "small")  # the lane's line stays clear
     for year in range(FIRST, LAST + 1, 3):
         picture.text(place(year), y + 22, str(year), "mid small quiet")
         picture.line([(place(year), y + 6), (place(year), y + 10)], "rule")
@@ -188,3 +191,16 @@ def tally(ideas: Sequence[Idea] = IDEAS) -> dict[str, str]:
     events = numbered(ideas)
     counted = {kind: sum(event.kind == kind for _, _, event in events) for kind in KINDS}
     return {"history-events": str(len(events)), **{f"history-{kind}": str(count) for kind, count in counted.items()}}
+
+
+def lists(scenario: Scenario) -> dict[str, str]:
+    """What a solution quotes: the lists of 5.17 and 5.19 for small packets without RFS, and the reader's load there."""
+    old, new = (
+        scenario.run(rfs=0, mtu=1500, defer_free=socket, defer_per_cpu=cpu, replications=3)
+        for socket, cpu in ((1, 0), (0, 1))
+    )
+    return {
+        "history-lists-socket": f"{old.gbps:.1f}",
+        "history-lists-cpu": f"{new.gbps:.1f}",
+        "history-lists-reader": f"{new.cpu['reader']:.0f}",
+    }

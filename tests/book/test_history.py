@@ -11,8 +11,11 @@ import pytest
 from book.build.places import ROOT
 from book.build.twins import pages
 from book.figures import history
+from sim import scenarios
+from sim.result import Result
 
 BIBLIOGRAPHY = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "book").glob("*.bib")))
+TCP = scenarios.load("tcp-5.17")
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -64,8 +67,30 @@ def test_the_picture_has_a_link_for_each_idea_and_a_dot_for_each_event() -> None
         assert 0 <= float(element.get("cx", 0)) <= 360
 
 
-def test_labels_that_would_touch_stand_above_each_other() -> None:
-    assert history.levels([0.0, 5.0, 40.0, 45.0, 47.0, 61.0]) == [0, 1, 0, 1, 2, 0]
+def test_dots_that_would_touch_stand_above_each_other() -> None:
+    assert history.levels([0.0, 5.0, 40.0, 45.0, 47.0, 65.0]) == [0, 1, 0, 1, 2, 0]
+
+
+def test_no_dot_hides_another() -> None:
+    root = ElementTree.fromstring(history.timeline().svg())
+    centres = [(float(dot.get("cx", 0)), float(dot.get("cy", 0))) for dot in root.iter(f"{SVG}circle")]
+    assert len(centres) == len(history.numbered()) + len(history.KINDS)
+    for place, (x, y) in enumerate(centres):
+        assert all((x - other_x) ** 2 + (y - other_y) ** 2 >= 10**2 for other_x, other_y in centres[:place])
+
+
+def test_what_a_solution_says_of_the_two_lists_is_so() -> None:
+    def run(rfs: int, mtu: int, per_cpu: int) -> Result:
+        return TCP.run(rfs=rfs, mtu=mtu, defer_free=1 - per_cpu, defer_per_cpu=per_cpu, replications=3)
+
+    socket, cpu = run(0, 1500, 0), run(0, 1500, 1)
+    assert socket.metrics["gbps"].low > cpu.metrics["gbps"].high
+    assert min(socket.cpu["softirq"], cpu.cpu["softirq"]) > 99
+    large = [run(0, 4168, per_cpu).metrics["gbps"] for per_cpu in (0, 1)]
+    assert large[0].low < large[1].high
+    assert large[1].low < large[0].high
+    for mtu in (1500, 4168):
+        assert run(1, mtu, 0).metrics["gbps"].high < run(1, mtu, 1).metrics["gbps"].low
 
 
 def test_the_ideas_lead_to_pages_of_the_book() -> None:
