@@ -340,6 +340,8 @@ CHOOSER: Final = """
           role.style.opacity = "0.65";
         }
       }
+      const fold = table.closest("details");
+      if (fold) fold.open = true; // who chose a file wants to see it
       const on = found.machine ?? {};
       table.querySelector('[data-part="where"]').textContent =
         `Yours (${name}): ${on.processor ?? "a processor"}, ${on.cpus ?? "?"} CPUs, Linux ${on.kernel ?? "?"}. ` +

@@ -97,12 +97,12 @@ def test_without_gro_segments_are_sent_again() -> None:
     assert arms["off"]["retransmits_per_s"]["low"] > 10 * arms["on"]["retransmits_per_s"]["high"]
 
 
-PAGE = """<!doctype html><html lang="en"><title>x</title><body>{chooser}
+PAGE = """<!doctype html><html lang="en"><title>x</title><body>{chooser}<details><summary>x</summary>
 <div data-measured="gro" data-answers="rate_gbps" data-bytes="IP" data-scale="1" data-digits="1"><table><tbody>
 <tr data-arm="off"><td data-part="measured">1.0</td><td data-part="span"></td><td data-part="change"></td></tr>
 <tr data-arm="on"><td data-part="role">predicted</td><td data-part="measured">2.0</td><td data-part="span"></td>
 <td data-part="change">+1 %, simulated +5 %</td></tr>
-</tbody></table><p data-part="where">the book's</p></div></body></html>"""
+</tbody></table><p data-part="where">the book's</p></div></details></body></html>"""
 
 
 @pytest.fixture
