@@ -172,7 +172,11 @@ class Timeline(PathWidget):
         for at, cpu in enumerate(lanes):
             spins = _joined([row for row in by_cpu[cpu] if row.spin], trace.start_ps, 0)
             axes.broken_barh(spins, (at - 0.4, 0.8), facecolors="white", edgecolors="#c2185b", hatch="////")
-        begun = [row for row in (trace.rows[n] for n in self.packets()) if trace.homes[row.context] in lanes]
+        # The marks are not clipped, so those to the right of the picture must not be there.
+        begun = [
+            row for row in (trace.rows[n] for n in self.packets())
+            if trace.homes[row.context] in lanes and row.time_ps - trace.start_ps <= STILL_US * US
+        ]
         if 0 < len(begun) <= STILL_BIRTHS:
             axes.plot(
                 [(row.time_ps - trace.start_ps) / US for row in begun],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -313,6 +314,16 @@ def test_the_still_picture_marks_where_packets_begin_while_they_can_be_told_apar
         assert "a packet begins" in one.still().svg
     monkeypatch.setattr(timeline, "STILL_BIRTHS", 2)
     assert "a packet begins" not in widget.still().svg
+
+
+@pytest.mark.parametrize("scenario", timeline.WINDOWS)
+def test_marks_stay_in_the_picture_and_leave_room_for_it(scenario: str) -> None:
+    """A mark outside would take the whole width; the picture's library warns then, and a warning fails a test."""
+    svg = Timeline(scenario).still().svg
+    width = float(re.findall(r'viewBox="0 0 ([\d.]+)', svg)[0])
+    marks = [float(x) for x in re.findall(r'<use [^>]*?x="([\d.-]+)"', svg)]
+    assert marks
+    assert all(0 < x < width for x in marks)
 
 
 def test_a_step_that_goes_nowhere_and_a_move_that_changes_nothing_are_told(page: Page, widget: Timeline) -> None:
