@@ -78,6 +78,12 @@ def missing(root: Path) -> list[Job]:
     return found
 
 
+def in_turn(found: list[Job]) -> list[Job]:
+    """The first of those that ask for most time, since the others fit beside it, then the others as they come."""
+    longest = max(found, key=lambda job: job.timeout_s)
+    return [longest, *(job for job in found if job is not longest)]
+
+
 def fill(root: Path, at_once: int | None = None) -> int:
     """Run what is missing and keep its outputs; return how many notebooks failed or were not reached.
 
@@ -90,7 +96,7 @@ def fill(root: Path, at_once: int | None = None) -> int:
     say(f"running {len(found)} notebooks, {workers} at a time (the first time a few minutes)")
     context = multiprocessing.get_context("spawn")
     jobs, done = context.Queue(), context.Queue()
-    for each in (*found, *[None] * workers):
+    for each in (*in_turn(found), *[None] * workers):
         jobs.put(each)
     with _importable(root):
         crew = [context.Process(target=_work, args=(jobs, done), daemon=True) for _ in range(workers)]

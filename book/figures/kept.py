@@ -12,13 +12,18 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from book.build.places import BUILD, CONSTRAINTS, REQUIREMENTS, ROOT
 from sim import reported, scenarios, validate
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 FOLDER: Final = BUILD / "validation"
 
@@ -54,13 +59,29 @@ def once(name: str, compute: Callable[[], list[Row]], folder: Path = FOLDER) -> 
     The name must tell everything that rows depend on besides `sim` itself. Raises what `compute` raises.
     """
     kept = folder / state() / f"{name}.json"
-    if kept.exists():
-        found: list[Row] = json.loads(kept.read_text(encoding="utf-8"))
-        return found
-    found = compute()
-    with contextlib.suppress(OSError):
-        _keep(kept, found)
+    with _alone(kept.with_suffix(".lock")):
+        if kept.exists():
+            found: list[Row] = json.loads(kept.read_text(encoding="utf-8"))
+            return found
+        found = compute()
+        with contextlib.suppress(OSError):
+            _keep(kept, found)
     return found
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Let one page at a time compute what several want: the second waits and finds it. The lock ends with its process.
+
+    Where there are no such locks, or none can be made, both compute.
+    """
+    with contextlib.ExitStack() as stack:
+        if fcntl:
+            with contextlib.suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = stack.enter_context(path.open("w"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _keep(path: Path, found: list[Row]) -> None:

@@ -77,10 +77,12 @@ def test_outputs_are_kept_once_and_cells_import_what_lies_in_the_clone(clone: Pa
     assert [job.page.name for job in execute.missing(clone)] == ["two.md"]
 
 
-def test_a_page_may_ask_for_a_longer_time(clone: Path) -> None:
+def test_a_page_may_ask_for_a_longer_time_and_starts_first(clone: Path) -> None:
     asked = "file_format: mystnb\nmystnb: {execution_timeout: 900}\n"
     (clone / "two.md").write_text((clone / "two.md").read_text().replace("file_format: mystnb\n", asked))
-    assert [job.timeout_s for job in execute.missing(clone)] == [60, 900]
+    found = execute.missing(clone)
+    assert [job.timeout_s for job in found] == [60, 900]
+    assert [job.page.stem for job in execute.in_turn(found)] == ["two", "one"]
 
 
 @pytest.mark.slow

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +48,23 @@ def test_another_state_of_the_simulation_finds_nothing_and_leaves_nothing(
 def test_a_folder_that_cannot_be_written_costs_time_only(asked: list[str], tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
     assert kept.rows("tcp-5.17", tmp_path / "taken") == [ROW]
+
+
+def test_of_two_pages_that_want_the_same_at_once_one_computes(tmp_path: Path) -> None:
+    started, computed = threading.Event(), []
+
+    def compute() -> list[dict[str, Any]]:
+        computed.append(1)
+        started.set()
+        time.sleep(0.2)  # what it takes a second page to ask
+        return [ROW]
+
+    with ThreadPoolExecutor() as pages:
+        first = pages.submit(kept.once, "patch-1", compute, tmp_path)
+        assert started.wait(10)
+        second = pages.submit(kept.once, "patch-1", compute, tmp_path)
+        assert first.result() == second.result() == [ROW]
+    assert len(computed) == 1
 
 
 def test_other_figures_are_kept_by_their_name(tmp_path: Path) -> None:
