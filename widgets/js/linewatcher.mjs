@@ -296,6 +296,8 @@ function render({ model, el }) {
   const pool = createPool(sidecar, 1, heard);
   const unwatch = onWidth(picture, (w) => {
     width = w;
+    // A wider picture shows more of what came before: the same window, whether it was wide at once or became so.
+    from = Math.min(from, Math.max(0, now - fits(width) + 1));
     if (there()) go(now, false);
   });
   ask();
