@@ -74,7 +74,7 @@ def test_without_workers_the_figure_runs_and_the_page_does_not_freeze(
     )
     page.wait_for_selector(SETTLED, timeout=20_000)
     # long enough to notice, in a figure that computes for a while
-    assert page.evaluate("longest < 100 || longest / (performance.now() - began) < 0.34")
+    assert page.evaluate("longest < 100 || longest / (performance.now() - began) < 0.6")
 
 
 @pytest.mark.parametrize(
