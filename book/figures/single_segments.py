@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from book.figures.effects import change, minus, spread
+from book.figures.effects import minus, spread
 from book.figures.series import KEYS, keys
 from book.figures.table import Cell, Table
+from book.figures.threads import moved
 from sim import scenarios, structs
 from sim.placement import Placed
 from sim.result import Result
@@ -66,10 +67,7 @@ def table() -> Table:
 
 
 def _percent(before: Result, after: Result) -> str:
-    arms = [[one.metrics["gbps"] for one in run.replications] for run in (before, after)]
-    piece = max(one.resolution["gbps"] for one in before.replications)
-    moved = change([100.0] * SEEDS, [100 * b / a for a, b in zip(*arms, strict=True)], "%", 100 * piece / before.gbps)
-    return minus(spread(moved.moved, 1, "+"))
+    return minus(spread(moved(before, after, "gbps"), 1, "+"))
 
 
 def words() -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from book.figures.sampling import sampled
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
+from book.figures.threads import moved
 from book.figures.verdicts import between
 from book.figures.way import STATIONS, Way
 from sim.engine import tables as T
@@ -15,7 +16,7 @@ from sim.engine.jit import Array
 from sim.engine.native import NativeEngine
 from sim.machine import Machine
 from sim.path import costs
-from sim.result import Result, interval
+from sim.result import Result
 from sim.scenarios.lab import Lab
 from sim.scenarios.scenario import Scenario
 
@@ -103,9 +104,8 @@ def run(scenario: Scenario, settings: Settings, seeds: int = 3) -> Result:
 
 def change(before: Result, after: Result, metric: str = "transactions_per_s") -> str:
     """Change of a metric in percent with its 95 % interval, from runs on the same seeds, which are paired."""
-    pairs = zip(before.replications, after.replications, strict=True)
-    mean, low, high = interval([100 * (b.metrics[metric] / a.metrics[metric] - 1) for a, b in pairs], 0.0)
-    return f"{mean:+.1f} % ({low:+.1f} to {high:+.1f})"
+    found = moved(before, after, metric)
+    return f"{found.mean:+.1f} % ({found.low:+.1f} to {found.high:+.1f})"
 
 
 def with_ipi(factor: float) -> Scenario:

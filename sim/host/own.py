@@ -35,7 +35,7 @@ def declare(choices: Any) -> None:
     sub.add_argument("--rps_cpus", type=int, default=1, help="CPUs in RPS's mask (1)")
     sub.add_argument("--key", help="the hash key as ethtool -x prints it (Microsoft's)")
     sub.add_argument("--poll_gap_us", type=float, default=20.0, help="a pause that ends a poll, us (20)")
-    sub.add_argument("--hz", type=int, default=1000, help="CONFIG_HZ: below 1000 no poll leaves packets held (1000)")
+    sub.add_argument("--hz", type=int, default=KEEPS_FROM_HZ, help="CONFIG_HZ: below 1000 polls leave none held (1000)")
     sub = command("profile", show_profile, "what perf report, perf script or perf top printed, under the book's names")
     sub.add_argument("file", type=Path)
     sub.add_argument("--cpu", type=int, help="one CPU only")

@@ -111,7 +111,7 @@ def test_the_sign_of_rfs_with_eight_queues_hangs_on_what_an_interrupt_costs() ->
     assert float(steering.change(run(MANY), cheap).split()[0]) > 1
     assert float(steering.change(run(MANY), dear).split()[0]) < -2
     same = steering.change(run(MANY), run(MANY))
-    assert same == "+0.0 % (+0.0 to +0.0)"
+    assert same == "+0.0 % (-0.0 to +0.0)"
 
 
 def test_a_rate_of_a_full_cpu_is_counted_over_several_of_its_turns_and_the_table_says_how_long() -> None:
