@@ -11,7 +11,7 @@ import os
 import queue
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -32,8 +32,8 @@ from .report import say
 
 #: More kernels than this would need more memory than a small machine has: each takes some 400 MB.
 MOST_AT_ONCE: Final = 4
-#: Each kernel says how it is reached; that is true of loopback and of no use here.
-QUIET: Final = "--IPKernelApp.log_level=40"
+#: A kernel says how it is reached, and grumbles when it is interrupted; neither is of use here.
+QUIET: Final = "--IPKernelApp.log_level=50"
 TOC: Final = Path("book/_toc.yml")
 
 
@@ -155,12 +155,13 @@ def _importable(root: Path) -> Iterator[None]:
 
 def _work(jobs: Any, done: Any) -> None:
     """Run notebooks until there is none."""
-    while (job := jobs.get()) is not None:
-        try:
-            succeeded = _execute(job)
-        except Exception:  # the builder meets it again and shows it
-            succeeded = False
-        done.put((job.page.stem, succeeded))
+    with suppress(KeyboardInterrupt):  # Ctrl-C reaches this process as well, and the first one says so
+        while (job := jobs.get()) is not None:
+            try:
+                succeeded = _execute(job)
+            except Exception:  # the builder meets it again and shows it
+                succeeded = False
+            done.put((job.page.stem, succeeded))
 
 
 def _read(page: Path) -> NotebookNode:
