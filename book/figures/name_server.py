@@ -50,7 +50,7 @@ def table(tried: Mapping[int, Arms]) -> Table:
             f"{count} CPUs", span(without.metrics["mpps"], 2), *changes, " / ".join(f"{moves:.1f}" for moves in lines),
         ])
     columns = ["receive", "without, Mpps", "as posted, change in %", "4.12, leak mended, change in %",
-               "hand-overs of the line, a packet"]
+               "hand-overs of the count's line a packet: without / as posted / 4.12"]
     return Table("A server's one socket, not connected: datagrams of 100 bytes from 64 sources", columns, rows)
 
 

@@ -54,6 +54,9 @@ def test_sentences_quote_the_runs_and_the_range_of_the_gain(runs):
     saved = [float(quoted[name]) for name in ("demux-saved", "demux-saved-lookups", "demux-saved-rules")]
     assert saved[0] == pytest.approx(saved[1] + saved[2], abs=0.03)
     assert saved[1] > 10 * saved[2] > 0
+    rules = float(quoted["demux-saved-rule-refs"])
+    assert rules == pytest.approx(4 * 0.018, abs=0.005), "the pencil's r for each of four rules"
+    assert rules == pytest.approx(saved[2] + 0.009, abs=0.01), "less UDP's drop"
 
 
 def test_forwarding_loses_with_either_form_and_a_phone_without_rules_with_the_posted_one(scenario):
