@@ -6,7 +6,7 @@ import pytest
 from receive_path_book import symbols
 
 from book.build.places import ROOT
-from sim import scenarios
+from sim import kernel_names, scenarios
 
 PAGE = """\
 ---
@@ -76,6 +76,28 @@ def test_the_project_s_own_functions_are_no_symbols_of_the_kernel() -> None:
     own = symbols.own(ROOT)
     assert {"verify", "load", "ReceivePathLab"} <= own
     assert not own & {"tcp_v4_rcv", "recvmsg", "put_page"}
+
+
+def test_the_list_of_names_that_are_not_the_kernel_s_has_only_what_programs_charge() -> None:
+    executed = symbols.programs()
+    assert set(kernel_names.OWN) <= set(executed)
+    assert {name for name in executed if name.startswith(("driver_", "entry_"))} - set(kernel_names.OWN) == {
+        "entry_SYSCALL_64"
+    }
+    for name, stand_in in kernel_names.STAND_INS.items():
+        assert stand_in.scenarios <= set(executed[name]), name
+
+
+def test_a_name_that_is_not_the_kernel_s_is_marked_with_the_programs_that_have_it() -> None:
+    executed = symbols.programs()
+
+    def text(symbol: str) -> str:
+        return str(symbols.entry(symbol, [], executed[symbol], "book/symbols").astext())
+
+    assert "of the book's own: the entry of a system call" in text("entry_syscall")
+    where = "tcp-prequeue, tcp-rx-skb-cache, udpv6-early-demux"
+    assert f"A stand-in in {where}: the name is right for x86 from 5.8" in text("asm_common_interrupt")
+    assert "stand-in" not in text("tcp_v6_rcv")
 
 
 def test_a_name_of_the_kernel_needs_no_parentheses_and_a_word_of_ours_stays_out() -> None:

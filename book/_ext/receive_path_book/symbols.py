@@ -1,7 +1,8 @@
 """The index of kernel symbols: where the pages speak of each, and which programs execute it.
 
 Nothing is marked on the pages.  The directive reads their sources, so that a symbol in backticks is found wherever it
-stands, and its own page is written anew whenever one of them changes.
+stands, and its own page is written anew whenever one of them changes.  A name that is not the kernel's is marked, from
+the list in `sim.kernel_names`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 from book.build import prose
 from book.build.plain import ROLE
 from book.build.twins import pages as listed
+from sim import kernel_names
 
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
 CALLED = re.compile(r"(?<!`)`([a-z_][a-z0-9_]*)\(\)`(?!`)")
@@ -153,8 +155,11 @@ def entry(symbol: str, places: list[Place], executed: list[str], page: str) -> n
             if at:
                 words += nodes.Text(", ")
             words += nodes.literal(name, name)
+    body = [words]
+    if marked := kernel_names.note(symbol, executed):
+        body.append(nodes.paragraph("", f"{marked[0].upper()}{marked[1:]}."))
     term = nodes.term("", "", nodes.literal(symbol, symbol))
-    return nodes.definition_list_item("", term, nodes.definition("", words))
+    return nodes.definition_list_item("", term, nodes.definition("", *body))
 
 
 def resolve(
