@@ -87,6 +87,7 @@ IDEAS: Final = (
     )),
     Idea("Free it where it came from", "chapters/tcp-5.17/defer-free", (
         Event("2021-11", "5.17", "begun", "a list for each socket", "f35f821935d8"),
+        Event("2022-01", "", "mended", "kernel TLS empties it", "ffef737fd037"),
         Event("2022-01", "", "mended", "a destroyed socket empties it, and warns", "79074a72d335"),
         Event("2022-01", "", "mended", "splice() empties it", "ebdc1a030962"),
         Event("2022-04", "5.19", "widened", "a list for each CPU", "68822bdf76f1"),
@@ -183,7 +184,7 @@ def table(ideas: Sequence[Idea] = IDEAS) -> Table:
         for number, idea, event in numbered(ideas)
     ]
     columns = ["what happened", "when", "kernel", "idea", "it was", "where it stands"]
-    return Table("What became of the ideas", columns, rows)
+    return Table("What became of the ideas (a dash: its first release was not looked up)", columns, rows)
 
 
 def tally(ideas: Sequence[Idea] = IDEAS) -> dict[str, str]:
