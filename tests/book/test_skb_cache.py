@@ -42,7 +42,10 @@ def test_a_picture_is_sound_and_says_what_it_shows(picture):
 
 def test_the_time_that_a_gain_needs_is_read_between_two_points_and_so_is_the_rate_there():
     assert skb_cache.crossing(KNEE, 100 * (9 / 8.1 - 1)) == pytest.approx((100, 8.1))
-    assert skb_cache.knee_words(KNEE, 15.5) == {"skb-knee": "150 ns", "skb-knee-mpps": "7.8"}
+    words = skb_cache.knee_words(KNEE, 15.5)
+    assert (words["skb-knee"], words["skb-knee-mpps"]) == ("150 ns", "7.8")
+    assert [words[f"skb-knee-{end}"] for end in ("low", "high", "most")] == ["7.1", "20 %", "200 ns"]
+    assert "the reported 15.5 % is had at about 150 ns" in skb_cache.knee_picture(KNEE, 15.5).svg()
     assert skb_cache.knee_words(KNEE, 50)["skb-knee"] == "more than 200 ns"
     assert skb_cache.knee_words(KNEE, 1)["skb-knee"] == "nothing"
 
@@ -97,10 +100,11 @@ def test_sentences_hold_the_gain_against_both_forms_in_which_the_message_gives_i
     rows = [
         {"figure": "loopback, the receive cache changes a pair's rate", "simulated": -15.0, "error_points": 10.7},
         {"figure": "requests after the two patches", "error_pct": -4.3},
-        {"figure": "requests, both patches gain", "reported": 10.0},
+        {"figure": "requests, both patches gain", "reported": 10.0, "simulated": 7.59},
     ]
     said = skb_cache.words(runs, rows)
-    assert (said["skb-gain-part"], said["skb-gain-part-words"]) == ("60 %", "75 %")
+    assert (said["skb-full-gain"], said["skb-gain-part"], said["skb-gain-part-words"]) == ("+7.6 %", "61 %", "76 %")
+    assert said["skb-both-gain"] == "+7.5 %", "shorter runs, of the page itself"
     assert said["skb-loopback-short"] == "11 points"
     assert (said["skb-drains"], said["skb-list-locks"], said["skb-rule"]) == ("125", "240", "5 %")
     assert {row["figure"] for row in rows} <= {figure.figure for figure in reported.figures("tcp-rx-skb-cache")}
