@@ -23,6 +23,11 @@ _WORDS: Final = {
     "private_cas": "private compare-and-swap",
     "blocking_lock": "blocking lock",
 }
+#: Processors whose hand-over stands in for that of one of the machines.
+_STAND_INS: Final = {
+    "core-i7-6700k": "Core i7-6700K (Skylake client)",
+    "raspberry-pi-4": "Raspberry Pi 4 (Cortex-A72)",
+}
 
 
 def topology(name: str, sibling_ns: float, same_ns: float, other_ns: float) -> Picture:
@@ -93,7 +98,7 @@ def ownership(same_ns: float) -> Picture:
 
 def handovers(machines: Sequence[Machine]) -> Picture:
     """One-way hand-over of a line on each machine in ns, as bars; a dash where it has no such neighbour."""
-    rows = [(m.title.partition(")")[0] + ")", *distances(m)) for m in machines]
+    rows = [(handed_over_on(m) or m.title.partition(")")[0] + ")", *distances(m)) for m in machines]
     ratios = [far / near for _, _, near, far in rows if far]
     picture = Picture(
         30 + 58 * len(rows),
@@ -116,6 +121,11 @@ def handovers(machines: Sequence[Machine]) -> Picture:
             picture.text(90 + length, top + 10, f"{value:.3g}", "small")
     picture.text(352, 22 + 58 * len(rows), "ns, one way", "end small quiet")
     return picture
+
+
+def handed_over_on(machine: Machine) -> str:
+    """The processor on which the hand-over of a line was measured, if it is another one; else an empty string."""
+    return _STAND_INS.get(machine.constant("same_socket_ps").stand_in or "", "")
 
 
 def distances(machine: Machine) -> tuple[float | None, float, float | None]:
@@ -205,8 +215,10 @@ def ticket_table(machines: Sequence[str]) -> Table:
         transfer_ps = load(machine).cost("same_socket_ps")
         fit = published.fit_ticket(machine, transfer_ps)
         counts = [str(n) for n, _ in fit.errors]
+        other = handed_over_on(load(machine)).partition(" (")[0]
+        time = f"{transfer_ps / 1000:.0f} ns" + (f", stand-in: {other}" if other else "")
         rows.append((
-            published.measured("ticket_lock", machine).processor, f"{transfer_ps / 1000:.0f} ns",
+            published.measured("ticket_lock", machine).processor, time,
             f"{fit.ticket_permille / 1000:.3f}", f"{fit.waiter_permille / 1000:.3f}",
             f"{', '.join(counts[:-1])} and {counts[-1]} threads",
             f"{100 * max(abs(error) for _, error in fit.errors):.1f} %",
