@@ -11,6 +11,7 @@ from book.figures.svg import Picture
 from book.figures.table import Cell, Table
 from sim.result import Replication
 from sim.scenarios.tcp_5_17 import Tcp517
+from sim.timing import timing
 
 #: Prices of a call through a pointer, ns: predicted; the scenario's retpoline; a dear one.
 PRICES_NS: Final = (2, 12, 30)
@@ -69,6 +70,18 @@ def saved(price_ns: int, size: str, seeds: int = 12) -> dict[str, Change]:
     return {name: change(*([of(run) for run in arm] for arm in arms), "", 1e-3) for name, of in told.items()}
 
 
+@cache
+def made(seeds: int = 4) -> float:
+    """Calls through `sk_backlog_rcv` for a packet, before patch 17 and without GRO: what softirq merged needs none."""
+    scenario = Tcp517()
+    scenario.quick_ps = scenario.until_ps  # a window as long as those of the table
+    program = scenario.spec.program
+    at = program.address("__release_sock.next")
+    at += next(k for k, one in enumerate(program.code[at:]) if one.operands == ("tcp_v6_do_rcv",))
+    runs = [timing(scenario, seed, defer_free=0, **SIZES["1,428 bytes, GRO off"]) for seed in range(1, seeds + 1)]
+    return sum(int(run.visits[1, at]) for run in runs) / sum(run.packets for run in runs)
+
+
 def _metric(name: str, run: Replication) -> float:
     return run.metrics[name]
 
@@ -96,12 +109,16 @@ def words() -> dict[str, str]:
     usual, dearest = PRICES_NS[1], PRICES_NS[-1]
     dear, alone = saved(dearest, "4,096 bytes"), saved(usual, "1,428 bytes, GRO off")
     reader_ns = alone["reader"].before.mean
+    received, freed = made(), 1 - alone["merged"].before.mean / 100
     return {
         "calls-dear-gain": f"{100 * dear['gbps'].moved.mean / dear['gbps'].before.mean:.1f} %",
         "calls-alone-gbps": f"{alone['gbps'].before.mean:.1f}",
         "calls-alone-ns": f"{reader_ns:.0f}",
         "calls-alone-pencil": f"{100 * 2 * usual / reader_ns:.1f} %",
-        "calls-alone-saved": f"{-alone['calls'].moved.mean:.0f}",
+        "calls-alone-rcv": f"{100 * received:.0f}",
+        "calls-alone-rfree": f"{100 * freed:.0f}",
+        "calls-alone-made": f"{usual * (received + freed):.1f}",
+        "calls-alone-saved": f"{-alone['calls'].moved.mean:.1f}",
         "calls-alone-merged": f"{alone['merged'].before.mean:.0f} %",
         "calls-alone-merged-after": f"{alone['merged'].after.mean:.0f} %",
         "calls-alone-lost": f"{-100 * alone['gbps'].moved.mean / alone['gbps'].before.mean:.1f} %",
