@@ -9,9 +9,10 @@ from xml.etree import ElementTree
 import pytest
 from pybtex.database import parse_file
 
-from book.figures import deferral, doors, effects, faults, lost_update, series, series_faults, sock_lines
+from book.figures import calls, deferral, doors, effects, faults, lost_update, series, series_faults, sock_lines
 from sim import scenarios
 from sim.scenarios.tcp_5_17 import SERIES
+from sim.timing import timing
 from sim.verifier import Unsound
 from widgets import ProgramDiff
 
@@ -125,6 +126,37 @@ def test_the_gain_at_mtu_1500_rests_on_what_a_small_packet_costs():
         for more in (0, 24, 36)
     ]
     assert gains[0] > 10 > 6 > gains[1] > 2 > gains[2]
+
+
+def test_packets_without_gro_share_their_calls():
+    received = calls.made(1)
+    run = scenarios.load("tcp-5.17").run(replications=1, defer_free=0, gro_max_segs=1)
+    freed = 1 - run.metrics["coalesced_per_s"].mean / (run.mpps * 1e6)
+    assert 2 * freed < received < 0.6
+
+
+@pytest.mark.parametrize("segments", [8, 45])
+def test_without_patch_17_the_reader_spends_most_of_the_locks_time_on_pages_and_on_calls(segments):
+    s = scenarios.load("tcp-5.17")
+    program, timed = s.spec.program, timing(s, defer_free=0, gro_max_segs=segments)
+    turn = range(program.address("__release_sock.next"), program.address("__release_sock.done"))
+    here = {n for n, name in enumerate(program.symbols) if name in effects.TRIALS[11].symbols}
+    took = [(at, one, timed.time_ps[1, at]) for at, one in enumerate(program.code) if one.symbol in here]
+    other = sum(
+        ps for at, one, ps in took if "zone->lock" in one.words or (at in turn and one.op in ("ACCESS", "WORK"))
+    )
+    assert 0.6 < other / sum(ps for _, _, ps in took) < 0.9
+
+
+def test_huge_packets_are_freed_by_the_reader_at_the_end_of_its_calls_and_not_for_an_empty_queue():
+    s = scenarios.load("tcp-5.17")
+    program = s.spec.program
+    visits = timing(s, mtu=4168, link_gbps=200, gro_max_size=184_500).visits[1]
+    spot = program.address("eat_skb.free")
+    flush = next(at for at in range(program.address("sk_defer_free_flush"), len(program.code))
+                 if program.code[at].words[:1] == ("freed_by_reader",))
+    packets = visits[program.address("eat_skb")]
+    assert visits[spot] < 0.1 * packets < 0.3 * packets < visits[flush]
 
 
 def test_a_patch_without_a_key_cannot_be_measured():
