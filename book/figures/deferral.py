@@ -146,7 +146,7 @@ def reader_time(runs: Runs) -> Picture:
     )
     picture = Picture(
         40 + 44 * len(bars),
-        f"The patch leaves the reader's copy as long as it was and shortens its freeing ({said}).",
+        f"The patch shortens the reader's freeing; the copy of a packet grows with the packet, a little ({said}).",
     )
     y = 2.0
     for payload, arm, us, shares in bars:
