@@ -1,7 +1,7 @@
-"""Labels of citations: pybtex's alphabetic ones, for an author with more than 26 entries of one year.
+"""Labels and titles of citations: pybtex's alphabetic style, with labels that last and titles as they were written.
 
-pybtex tells such entries apart by a letter, and goes on behind *z* with whatever character comes
-next. Here *aa* follows.
+pybtex tells entries of an author and a year apart by a letter, and goes on behind *z* with whatever character comes
+next. Here *aa* follows. And it lowers the letters of titles, which are names of functions, options and protocols here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pybtex.plugin import register_plugin
+from pybtex.richtext import Text
 from pybtex.style.formatting.alpha import Style as Alpha
 from pybtex.style.labels.alpha import LabelStyle
+from pybtex.style.template import field, sentence
 from sphinx.application import Sphinx
 
 NAME = "many"
@@ -37,9 +39,19 @@ class ManyLabels(LabelStyle):  # type: ignore[misc]  # pybtex ships no types
 
 
 class Style(Alpha):  # type: ignore[misc]
-    """The alphabetic style with these labels."""
+    """The alphabetic style with these labels and with titles as they were written."""
 
     default_label_style = NAME
+
+    def format_title(self, e: Any, which_field: str, as_sentence: bool = True) -> Any:
+        """A title with its capital letters."""
+        title = field(which_field, apply_func=as_written)
+        return sentence[title] if as_sentence else title
+
+
+def as_written(text: Text) -> Text:
+    """A title with its braces, which BibTeX has no other way to write than as commands that pybtex leaves alone."""
+    return Text(str(text).replace("\\lbrace ", "{").replace("\\rbrace ", "}"))
 
 
 def connect(app: Sphinx) -> None:

@@ -33,7 +33,7 @@ TERM = re.compile(r"^([A-Za-z_][A-Za-z0-9_]*)$", re.MULTILINE)  # an entry of a 
 OTHERS = {"function", "reader", "right"}
 #: Functions of the kernel that pages name without parentheses and no program executes, besides those with an underscore
 #: at their front.
-NAMED = {"kfree_skb", "pv_native_safe_halt"}
+NAMED = {"kfree_skb", "native_queued_spin_lock_slowpath", "pv_native_safe_halt"}
 
 
 class Place(NamedTuple):
