@@ -32,7 +32,7 @@ OWN: Final = {
     "entry_syscall": "the entry of a system call, whatever the processor",
 }
 _QUEUED: Final = StandIn(
-    "x86 before 4.2", "who waits for a queued lock is charged to native_queued_spin_lock_slowpath",
+    "ticket locks, on x86 before 4.2", "who waits for a queued lock is charged to native_queued_spin_lock_slowpath",
     frozenset({"lab", "tcp-5.17", "tcp-rx-skb-cache"}),
 )
 STAND_INS: Final = {
@@ -61,5 +61,5 @@ def note(symbol: str, scenarios: Sequence[str]) -> str:
     here = [name for name in scenarios if stand_in and name in stand_in.scenarios]
     if stand_in is None or not here:
         return ""
-    where = "" if len(here) == len(scenarios) else f" in {', '.join(here)}"
-    return f"a stand-in{where}: the name is right for {stand_in.right}; {stand_in.instead}"
+    where = "a" if len(here) == len(scenarios) else f"in {', '.join(here)} a"
+    return f"{where} stand-in: the name is right for {stand_in.right}; {stand_in.instead}"

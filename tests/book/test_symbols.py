@@ -96,7 +96,7 @@ def test_a_name_that_is_not_the_kernel_s_is_marked_with_the_programs_that_have_i
 
     assert "of the book's own: the entry of a system call" in text("entry_syscall")
     where = "tcp-prequeue, tcp-rx-skb-cache, udpv6-early-demux"
-    assert f"A stand-in in {where}: the name is right for x86 from 5.8" in text("asm_common_interrupt")
+    assert f"In {where} a stand-in: the name is right for x86 from 5.8" in text("asm_common_interrupt")
     assert "stand-in" not in text("tcp_v6_rcv")
 
 
