@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from .instance import Given
-from .kind import Kind, Step, Trap
+from .kind import SEGMENTS, Kind, Step, Trap
 
 KINDS: Final = (
     Kind(
@@ -157,8 +157,8 @@ KINDS: Final = (
     ),
     Kind(
         "gro-time", "A merged packet's time", "path",
-        givens=(Given("segments", 8, 45), Given("payload_bytes", 1240, 4096, 4), Given("gbps_tenths", 300, 980)),
-        derived=(Step("gbps", "", "Gbit/s", "gbps_tenths / 10"),),
+        givens=(Given("most", 8, 45), Given("payload_bytes", 1240, 4096, 4), Given("gbps_tenths", 300, 980)),
+        derived=(Step("segments", "", "segments", SEGMENTS), Step("gbps", "", "Gbit/s", "gbps_tenths / 10")),
         text="A reader takes {gbps} Gbit/s of payload out of a socket and is busy all the time. Each merged "
         "packet holds {segments} segments of {payload_bytes} bytes. How many µs does it spend on one?",
         hint="A Gbit/s is a bit in a ns.",

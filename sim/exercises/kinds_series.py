@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from .instance import Given
-from .kind import Kind, Step, Trap
+from .kind import SEGMENTS, Kind, Step, Trap
 
 KINDS: Final = (
     Kind(
         "cost-of-a-byte", "A rate with its fragments taken out", "tcp-5.17",
         givens=(
-            Given("segments", 12, 45), Given("payload_bytes", 1240, 4096, 4), Given("fragment_ns", 60, 120, 2),
+            Given("most", 12, 45), Given("payload_bytes", 1240, 4096, 4), Given("fragment_ns", 60, 120, 2),
             Given("copy_ps", 50, 90),
         ),
         derived=(
+            Step("segments", "", "segments", SEGMENTS),
             Step("exact_gbps", "", "Gbit/s", "payload_bytes * 8 / (payload_bytes * copy_ps / 1000 + fragment_ns)"),
             Step("gbps", "", "Gbit/s", "floor(exact_gbps * 10 + 0.5) / 10"),
         ),
@@ -130,7 +131,7 @@ KINDS: Final = (
     Kind(
         "big-tcp", "Fewer, larger packets", "after",
         givens=(
-            Given("gbps", 60, 180, 5), Given("small_kib", 48, 64, 4), Given("times", 2, 8),
+            Given("gbps", 60, 180, 5), Given("small_kib", 48, 60, 4), Given("times", 2, 8),
             Given("packet_ns", 500, 3000, 50),
         ),
         text="TCP takes {packet_ns} ns of a CPU for every merged packet, whatever its size. {gbps} Gbit/s arrive "

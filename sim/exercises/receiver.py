@@ -17,10 +17,11 @@ from .. import scenarios
 from ..result import Result
 from ..scenarios.scenario import Scenario
 from .forms import Choice, Number, Parts
+from .kind import GRO_LIMIT_BYTES
 
 PACKAGES, CORES = 2, 8
 CPUS: Final = PACKAGES * CORES
-MTU, BIG_TCP = 1500, 65_536  # above these a design costs more
+MTU, BIG_TCP = 1500, GRO_LIMIT_BYTES  # above these a design costs more
 Design = Mapping[str, int | str]
 
 #: What a design says, and the design that a host has when nobody has thought about it.
