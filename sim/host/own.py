@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final
@@ -29,13 +30,14 @@ def declare(choices: Any) -> None:
 
     measure.declare(choices)
     sub = command("capture", show_capture, "what GRO would have merged of a pcap or pcapng file, where RSS sends it")
-    sub.add_argument("file", type=Path, help="captured where packets are not merged yet, see the book")
+    sub.add_argument("file", type=Path, help="captured as on the wire: GRO or TSO off, see the book")
     sub.add_argument("--gro_max_size", default="65536", metavar="A,B", help="limits to compare, bytes (65536)")
     sub.add_argument("--queues", type=int, default=1, help="receive queues (1)")
     sub.add_argument("--rps_cpus", type=int, default=1, help="CPUs in RPS's mask (1)")
     sub.add_argument("--key", help="the hash key as ethtool -x prints it (Microsoft's)")
     sub.add_argument("--poll_gap_us", type=float, default=20.0, help="a pause that ends a poll, us (20)")
     sub.add_argument("--hz", type=int, default=KEEPS_FROM_HZ, help="CONFIG_HZ: below 1000 polls leave none held (1000)")
+    sub.add_argument("--mtu", type=int, default=1500, help="longer packets were not on the wire: a warning (1500)")
     sub = command("profile", show_profile, "what perf report, perf script or perf top printed, under the book's names")
     sub.add_argument("file", type=Path)
     sub.add_argument("--cpu", type=int, help="one CPU only")
@@ -93,7 +95,11 @@ def show_capture(options: argparse.Namespace, rest: list[str]) -> int:
     for limit in limits:
         skipped.frames = 0
         packets = capture.read(options.file, skipped)
-        found[limit] = replay(packets, limit, options.queues, options.rps_cpus, options.poll_gap_us, key, hz=options.hz)
+        found[limit] = replay(
+            packets, limit, options.queues, options.rps_cpus, options.poll_gap_us, key, hz=options.hz, mtu=options.mtu
+        )
+    if warning := found[limits[0]].warning:
+        print(f"{options.file}: warning: {warning}.", file=sys.stderr)
     if options.json:
         print(json.dumps([{"gro_max_size": n, "skipped": skipped.frames, **s.to_dict()} for n, s in found.items()]))
         return DONE

@@ -10,7 +10,9 @@ began in an earlier jiffy (`__napi_poll`).  Rules of `dev_gro_receive` and `tcp_
 - it is no longer than the first; a shorter one, PSH, URG, RST, SYN or FIN is the last that is merged, or is not at all;
 - the packet stays below the limit.
 
-Captured on the receiver *after* GRO, packets are already merged: capture on the sender, or switch GRO off.
+Every packet of the capture is taken for one of the wire.  It is not where the tap stands behind what merges or before
+what cuts: on a receiver with GRO or LRO, on a sender with TSO or GSO.  Capture with those two switched off on that
+host.  Packets longer than the MTU tell that they were not (`Summary.longer`).
 """
 
 from __future__ import annotations
@@ -114,8 +116,11 @@ class Summary:
         Packets of each receive queue, and of each CPU of RPS's mask.
     flows
         Flows that were seen, up to `MOST_FLOWS`.
+    mtu, longer, longest_bytes
+        The MTU; how many packets are longer and so were never on the wire; the longest packet.
     """
 
+    mtu: int = 1500
     packets: int = 0
     bytes: int = 0
     tcp: int = 0
@@ -126,6 +131,20 @@ class Summary:
     queues: Counter[int] = field(default_factory=Counter)
     cpus: Counter[int] = field(default_factory=Counter)
     flows: set[tuple[Any, ...]] = field(default_factory=set)
+    longer: int = 0
+    longest_bytes: int = 0
+
+    @property
+    def warning(self) -> str:
+        """What is wrong with the capture, or nothing."""
+        if not self.longer:
+            return ""
+        return (
+            f"{self.longer:,} of {self.packets:,} packets are longer than an MTU of {self.mtu:,} allows (up to "
+            f"{self.longest_bytes:,} bytes): they were captured merged, or before they were cut, and the numbers are "
+            "not those of the wire. Capture on the receiver with GRO and LRO off, or on the sender with TSO and GSO "
+            "off; if the MTU is larger, name it with --mtu"
+        )
 
     @property
     def up(self) -> int:
@@ -150,21 +169,24 @@ class Summary:
             "up": self.up, "segments_per_packet": self.segments_per_packet, "mpps": self.mpps,
             "merged": dict(sorted(self.merged.items())), "polls": dict(sorted(self.polls.items())),
             "queues": dict(sorted(self.queues.items())), "cpus": dict(sorted(self.cpus.items())),
+            "mtu": self.mtu, "longer": self.longer, "longest_bytes": self.longest_bytes,
         }
 
 
 MOST_FLOWS: Final = 100_000
 KEEPS_FROM_HZ: Final = 1000  # a kernel with a slower tick keeps nothing beyond a poll
 FASTEST_HZ: Final = 1000
+MTU: Final = (68, 65_536)  # the least of IPv4 (RFC 791), and Linux's on the loopback device
 
 
 def replay(
     packets: Iterable[Packet], gro_max_size: int = 65536, queues: int = 1, rps_cpus: int = 1, poll_gap_us: float = 20.0,
     key: bytes = toeplitz.MICROSOFT_KEY, budget: int = BUDGET, hz: int = KEEPS_FROM_HZ,
+    mtu: int = 1500,
 ) -> Summary:
     """Send packets through RSS, NAPI's polls, GRO and RPS; in one pass and constant memory.
 
-    `hz` is the kernel's tick, ``CONFIG_HZ``.
+    `hz` is the kernel's tick, ``CONFIG_HZ``. `mtu` changes nothing but which packets count as longer.
 
     Raises
     ------
@@ -181,7 +203,9 @@ def replay(
         raise ValueError(f"poll_gap_us {poll_gap_us:g}: more than 0")
     if not 1 <= hz <= FASTEST_HZ:
         raise ValueError(f"hz {hz}: 1 to {FASTEST_HZ:,}")
-    out = Summary()
+    if not MTU[0] <= mtu <= MTU[1]:
+        raise ValueError(f"mtu {mtu}: {MTU[0]} to {MTU[1]:,}")
+    out = Summary(mtu)
     gro = [Gro(gro_max_size) for _ in range(queues)]
     polled = [0] * queues
     last_ns = [0] * queues
@@ -216,6 +240,8 @@ def replay(
         out.packets += 1
         out.bytes += packet.length_bytes
         out.tcp += packet.is_tcp
+        out.longer += packet.length_bytes > mtu
+        out.longest_bytes = max(out.longest_bytes, packet.length_bytes)
         out.queues[at] += 1
         out.cpus[toeplitz.rps_cpu(hash_, rps_cpus)] += 1
         if len(out.flows) < MOST_FLOWS:

@@ -204,12 +204,36 @@ def test_a_real_capture_is_merged_less_the_lower_the_limit() -> None:
     [
         ({"queues": 0}, "1 to 128"), ({"queues": 129}, "1 to 128"), ({"rps_cpus": 0}, "1 to 1024"),
         ({"gro_max_size": 600_000}, "1 to 524,280"), ({"poll_gap_us": 0}, "more than 0"),
-        ({"hz": 0}, "1 to 1,000"),
+        ({"hz": 0}, "1 to 1,000"), ({"mtu": 60}, "68 to 65,536"),
     ],
 )
 def test_a_setting_that_no_card_has_is_refused(wrong: dict[str, int], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         replay([], **wrong)  # type: ignore[arg-type]
+
+
+def test_packets_that_no_wire_carried_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sender's tap with TSO: lengths of the IP header above the MTU."""
+    assert replay(segments(9)).warning == ""
+    uncut = replay([*segments(9), *segments(2, 21_720)])
+    assert (uncut.longer, uncut.longest_bytes) == (2, 21_792)
+    assert "2 of 11 packets are longer than an MTU of 1,500" in uncut.warning
+    assert replay(segments(9, 8928)).longer == 9
+    assert replay(segments(9, 8928), mtu=9000).warning == ""
+    ip = dpkt.ip.IP(p=6, src=bytes(4), dst=bytes(4), data=dpkt.tcp.TCP(flags=ACK))
+    frame = bytearray(bytes(dpkt.ethernet.Ethernet(data=ip, type=0x0800)))
+    frame[16:18] = (21_760).to_bytes(2, "big")  # the payload is cut off, as with tcpdump -s 96
+    path = tmp_path / "tso.pcap"
+    path.write_bytes(written([(1.0, bytes(frame))]))
+    for more in ([], ["--json"]):  # on the error output, so that JSON stays JSON
+        assert cli.main(["host", "capture", str(path), *more]) == 0
+        said = capsys.readouterr()
+        assert "warning: 1 of 1 packets" in said.err
+        assert "TSO and GSO off" in said.err
+    assert json.loads(said.out)[0]["longest_bytes"] == 21_760
+    assert cli.main(["host", "capture", str(path), "--mtu", "65536"]) == 0
+    assert capsys.readouterr().err == ""
+    assert replay(capture.read(BULK)).warning == ""
 
 
 def test_a_long_capture_takes_no_more_memory_than_a_short_one(tmp_path: Path) -> None:
