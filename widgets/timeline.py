@@ -194,9 +194,10 @@ class Timeline(PathWidget):
             for cpu in lanes
         )
         more = f" and {len(by_cpu) - len(lanes)} more CPUs" if len(by_cpu) > len(lanes) else ""
+        drawn = f" The picture shows the first {STILL_US} µs." if self.window_us > STILL_US else ""
         return (
             f"{self._scenario.name}, {self.window_us} µs of simulated time from {self.start_us} µs on: "
-            f"{len(trace.rows):,} instructions, {len(self.packets())} packets begin. {busy}{more}."
+            f"{len(trace.rows):,} instructions, {len(self.packets())} packets begin. {busy}{more}.{drawn}"
         )
 
 

@@ -93,10 +93,12 @@ def pencil(run: Result, machine: Machine) -> dict[str, str]:
     pool, ring, skb = (COSTS[name].value / 1000 for name in ("page_pool_ps", "page_pool_ring_ps", "skb_free_ps"))
     taking, giving, skbs = pool + hit, ring + hit + atomic + hit, skb * SKBS / SEGMENTS
     full = rest + taking + giving + skbs
+    zone = round(spent_ns(run, "reader", frozenset({"free_pcppages_bulk"})), 1)
+    net = round(free, 1) + zone - ring - hit  # of the figures that the page shows
     return {
         "allocator": f"{free:.1f} ns", "ring": f"{ring:.1f} ns", "pool": f"{pool:.1f} ns", "hit": f"{hit:.0f} ns",
         "dropped": f"{hit + atomic:.0f} ns", "skb": f"{skb:.0f} ns", "skbs": f"{skbs:.1f} ns",
-        "zone": f"{spent_ns(run, 'reader', frozenset({'free_pcppages_bulk'})):.1f} ns",
+        "zone": f"{zone:.1f} ns", "net": f"{net:.1f} ns", "net-gain": f"{100 * (whole / (whole - net) - 1):.0f} %",
         "pool-gain": f"{100 * (whole / (whole - free + ring) - 1):.0f} %",
         "taking": f"{taking:.1f}", "giving": f"{giving:.1f}", "softirq": f"{full:.0f} ns",
         "bound": f"{PAYLOAD_BITS / full:.0f}",

@@ -91,7 +91,7 @@ def by_hand() -> Table:
             rests = sum(f.role == "dependent" and f.knobs in one.runs for f in reported.figures(thread))
             stated = f"{one.in_view.figure}: {one.in_view.reported:g} {one.in_view.unit}"
             rows.append((thread, one.knob, f"{knob.default:,} {knob.unit}", stated, rests))
-    columns = ["thread", "constant", "set to", "figure in view", "figures after the patch that are dependent"]
+    columns = ["thread", "constant", "set to", "figure in view", "dependent figures of the patched runs"]
     return Table("Set by hand, with a figure from after the patch in view", columns, rows, code=["thread", "constant"])
 
 

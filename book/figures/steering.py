@@ -154,8 +154,8 @@ def requests(caption: str, runs: Mapping[str, Result], cpus: int) -> Table:
             found.metrics["transfers_per_packet"].mean, found.metrics["ipis_per_s"].mean / rate.mean,
             found.metrics["interrupts_per_s"].mean / rate.mean,
         ))
-    columns = ["setting", "M requests/s", "95 %", f"µs of {cpus} CPUs for one", "hand-overs", "IPIs", "interrupts"]
-    return Table(f"{caption}: {_extent(runs)}", columns, rows, digits=2)
+    columns = ["setting", "M requests/s", "95 %", f"µs of {cpus} CPUs", "hand-overs", "IPIs", "interrupts"]
+    return Table(f"{caption}, the last four columns for one request: {_extent(runs)}", columns, rows, digits=2)
 
 
 def _extent(runs: Mapping[str, Result]) -> str:

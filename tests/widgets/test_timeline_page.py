@@ -300,6 +300,7 @@ def test_the_still_picture_states_what_the_window_holds(widget: Timeline) -> Non
     still = widget.still()
     count = f"{len(widget.result.rows):,} instructions, {len(widget.packets())} packets begin"
     assert count in still.finding
+    assert ("The picture shows the first 60 µs." in still.finding) == (widget.window_us > 60)
     assert "CPU 0 busy" in still.finding
     assert still.svg.count("<svg") == 1
     assert len(still.svg) < 400_000
