@@ -46,6 +46,10 @@ STAND_INS: Final = {
         "x86 from 5.8 on", "the entry of an interrupt has other names",
         frozenset({"tcp-prequeue", "tcp-rx-skb-cache", "udpv6-early-demux"}),
     ),
+    "netif_receive_skb_internal": StandIn(
+        "GRO of older kernels", "in 5.17 it hands packets on in lists, to netif_receive_skb_list_internal",
+        frozenset({"lab", "tcp-5.17"}),
+    ),
     "smp_call_function_single_interrupt": StandIn(
         "x86 before 5.8", "it is sysvec_call_function_single since, and handle_IPI on arm64",
         frozenset({"lab", "udpv6-early-demux"}),
