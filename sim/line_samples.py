@@ -203,9 +203,10 @@ SAMPLES: Final = _by_name((
         "sock", "sk_lock.slock", 0, "tcp-5.17", {}, 300 * US, bugs=(MISSING,),
     ),
     LineSample(
-        "pressure", "The mark of a full packet socket", "Seven CPUs ask whether the socket has room by reading a mark "
-        "that seldom changes: a hit each, until the reader clears it.",
-        "packet_sock", "pressure", 0, "packet-rollover", {"start": "full"}, 10_226 * US, bugs=(MISSING,),
+        "pressure", "The mark of a full packet socket", "The mark is set, and the others look and pass by: a hit each. "
+        "The socket's own CPU finds room and clears it; all fetch the line and ask, until one finds the ring full "
+        "again and sets it.",
+        "packet_sock", "pressure", 0, "packet-rollover", {"start": "full"}, 2_722 * US, bugs=(MISSING,),
     ),
     LineSample(
         "rollover-lock", "The same question without the mark", "Every look for room takes the lock of the other "

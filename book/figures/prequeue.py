@@ -113,7 +113,9 @@ def rates(arms: Arms) -> Table:
         ])
     columns = ["patch", "M packets/s (95 % interval)", "all CPUs, %", "the 8 with interrupts, %", "the other 40, %",
                "visits a packet", "of these atomics", "hand-overs of the line a packet"]
-    return Table("The patch off and on, simulated; the second row rests on the driver's assumed time", columns, rows)
+    seeds = len(arms[0].replications)
+    caption = f"The patch off and on, simulated, {seeds} runs each; the second row rests on the driver's assumed time"
+    return Table(caption, columns, rows)
 
 
 def backlogged(run: Result) -> str:
@@ -200,7 +202,8 @@ def headline(figures: Sequence[Mapping[str, Any]]) -> Table:
         for row in figures if row["role"] != "input"
     ]
     columns = ["figure", "verdict", "reported", "simulated", "95 % interval", "range over what is open", "role"]
-    return Table("Reported and simulated", columns, rows, code=["role"])
+    caption = f"Reported and simulated, {load('tcp-prequeue').replications} runs each"
+    return Table(caption, columns, rows, code=["role"])
 
 
 def uncounted(scenario: Scenario) -> Scenario:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from book.figures import kept
 from book.figures.svg import Picture
 from book.figures.table import Cell, Table
+from sim import scenarios
 from sim.path.registers import FLOW, SLOT
 from sim.result import Estimate, Replication, Result, interval
 from sim.scenarios.packet_rollover import CPUS
@@ -101,7 +102,8 @@ def headline(figures: Sequence[Mapping[str, Any]]) -> Table:
         for row in figures if row["role"] != "input"
     ]
     columns = ["figure", "verdict", "reported", "simulated", "95 % interval", "range over what is open", "role"]
-    return Table("Reported and simulated", columns, rows, code=["role"])
+    caption = f"Reported and simulated, {scenarios.load('packet-rollover').replications} runs each"
+    return Table(caption, columns, rows, code=["role"])
 
 
 def drained(scenario: Scenario) -> list[kept.Row]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from book.figures import rollover, stale_mark
-from sim import reported, scenarios
+from sim import line_samples, reported, scenarios
 from tests.book.test_figures import (
     test_a_picture_is_sound_xml_names_its_finding_and_stays_inside_its_frame as sound,
 )
@@ -61,6 +61,21 @@ def test_with_the_patch_most_full_rings_have_drained_when_counting_begins_and_th
     for seed in stuck:
         longer = scenario.run(pressure=1, start="full", seed=seed, replications=1, until_ps=3 * scenario.until_ps)
         assert rollover.share(longer, rollover.SPINNING).mean < spinning[seed] / 1.5
+
+
+def test_the_two_lines_to_watch_show_what_the_page_says_of_them():
+    """Without the mark most accesses move the line; with it a hit each, but for one clearing and one setting."""
+    lock = line_samples.take(line_samples.load("rollover-lock")).steps
+    stay = [step.kind for step in lock if step.source != 1 and step.to < 0]
+    assert len(stay) < len(lock) / 2
+    assert set(stay) == {"unlock"}
+    mark = line_samples.take(line_samples.load("pressure")).steps
+    cleared, set_again = (n for n, step in enumerate(mark) if step.kind != "read")
+    assert mark[cleared].core == 0, "the ring's own"
+    assert mark[set_again].core != 0
+    assert {step.states for step in mark[:cleared]} == {"S" * 8}
+    assert len({step.core for step in mark[:cleared]} - {0}) > 2, "others look and pass by"
+    assert len({step.core for step in mark[cleared + 1 : set_again]}) > 6, "all fetch the line"
 
 
 def test_the_table_of_the_fault_shows_a_copy_beside_an_owner_for_the_first_time_at_the_step_that_the_answer_names():
