@@ -60,7 +60,7 @@ def rates(caption: str, runs: Mapping[str, Result], metrics: Sequence[str]) -> T
         cells: list[Cell] = [name]
         for metric in metrics:
             estimate = run.metrics[metric]
-            cells += [f"{estimate.mean:.2f}", between(estimate.low, estimate.high)]
+            cells += [f"{estimate.mean:.2f}", between(estimate.low, estimate.high, 2)]
         rows.append([*cells, *(f"{share:.0f}" for share in run.cpu.values())])
         columns = [x for m in metrics for x in (f"{m}, {run.metrics[m].unit}", "95 %")]
         columns += [f"{role} busy, %" for role in run.cpu]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from book.figures.table import Cell, Link, Table
-from book.figures.verdicts import between, error, miss_table, with_unit
+from book.figures.verdicts import between, digits, error, miss_table, row_interval, with_unit
 from sim import constants, reported
 from sim.result import Estimate, Result, interval
 from sim.scenarios import Scenario
@@ -104,8 +104,8 @@ def beside(thread: str, rows: Sequence[Row]) -> Table:
         ["figure", "verdict", "reported", "simulated", "95 % interval", "range", "error", "role"],
         [
             (row["figure"], judgement(row), with_unit(row["reported"], row["unit"]),
-             with_unit(row["simulated"], row["unit"]), between(row["low"], row["high"]),
-             between(row["range_low"], row["range_high"]), error(row), row["role"])
+             with_unit(row["simulated"], row["unit"]), row_interval(row),
+             between(row["range_low"], row["range_high"], digits(row["range_high"])), error(row), row["role"])
             for row in rows if row["role"] != "input"
         ],
         code=["role"],

@@ -21,11 +21,25 @@ _PROOF: Final = {
 Row = Mapping[str, Any]
 
 
-def between(low: float | None, high: float | None) -> str:
-    """A range in words, or a dash if there is none."""
+def between(low: float | None, high: float | None, digits: int = 1) -> str:
+    """A range in words, or a dash if there is none; what rounds to zero has no sign."""
     if low is None or high is None:
         return "–"
-    return f"{shown(float(low))} to {shown(float(high))}"
+    return " to ".join(shown(round(float(end), digits) + 0.0, digits) for end in (low, high))
+
+
+def row_interval(row: Row) -> str:
+    """A row's 95 % interval, as exact as its mean; only a change can be below zero."""
+    low = row["low"]
+    if low is not None and judgement(row) == row["verdict"]:
+        low = max(low, 0.0)
+    return between(low, row["high"], digits(row["simulated"]))
+
+
+def digits(value: float | None) -> int:
+    """Decimals of a number in these tables: three digits or so, whatever its size."""
+    size = abs(value or 0.0)
+    return 0 if size >= 1000 else 1 if size >= 10 else 2
 
 
 def error(row: Row) -> str:
@@ -47,8 +61,7 @@ def with_unit(value: float | None, unit: str) -> str:
     """A number with its unit: three digits or so, whatever its size."""
     if value is None:
         return "–"
-    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 2
-    return f"{shown(float(value), digits)} {unit}"
+    return f"{shown(float(value), digits(value))} {unit}"
 
 
 def verdict_table(rows: Sequence[Row], caption: str = "Reported and simulated figures") -> Table:
@@ -85,7 +98,7 @@ def evidence_table(rows: Sequence[Row], caption: str = "Intervals, ranges and so
         caption,
         ["figure", "95 % interval", "range", "thread", "where it stands", "note"],
         [
-            (row["figure"], between(row["low"], row["high"]), between(row["range_low"], row["range_high"]),
+            (row["figure"], row_interval(row), between(row["range_low"], row["range_high"], digits(row["range_high"])),
              row["thread"], source(row), row["note"] or "–")
             for row in rows
         ],

@@ -11,14 +11,17 @@ import pytest
 from book.figures import Table, machine, program
 from book.figures.gains import Gain, gains
 from book.figures.verdicts import (
+    between,
     evidence_table,
     miss_table,
     role_table,
+    row_interval,
     source,
     summary_table,
     verdict_table,
 )
 from sim import machine as machines
+from sim import reported
 from sim.validate import counts
 
 BOOK = Path(__file__).parents[2] / "book"
@@ -63,6 +66,18 @@ def test_a_table_shows_numbers_right_words_escaped_and_nothing_as_a_dash():
 def test_an_excerpt_of_a_listing_keeps_its_lines_and_moves_the_symbols_left():
     text = "one:\n  WORK    5" + " " * 57 + "first\n  RET" + " " * 60 + "second\ntwo:\n  END\n"
     assert program.excerpt(text, "one", "two") == "one:\n  WORK    5  first\n  RET        second"
+
+
+def test_an_interval_is_as_exact_as_its_mean_and_no_count_is_below_zero():
+    assert between(0.464, 0.471) == "0.5 to 0.5"
+    assert between(0.464, 0.471, 2) == "0.46 to 0.47"
+    assert between(-0.004, 0.004, 2) == "0.00 to 0.00"
+    assert between(None, 1.0) == "–"
+    row = {"thread": "tcp-5.17", "figure": "reader after the patch", "verdict": "miss", "reported": 0,
+           "simulated": 5.394, "low": -2.0, "high": 5.412}
+    assert row_interval(row) == "0.00 to 5.41"
+    gain = next(f for f in reported.figures("tcp-5.17") if f.kind == "direction")
+    assert row_interval({**row, "figure": gain.figure}) == "-2.00 to 5.41"
 
 
 def test_verdicts_are_counted_by_thread_and_by_role():
