@@ -6,8 +6,9 @@ gain most are then varied together by Morris's design (SALib): trajectories on a
 changing one constant. A mean elementary effect is in points of gain over the whole way from -25 to +25 %.
 
 Runs are short, and both arms of a comparison use the same seeds. What the seeds alone do to a gain is measured first. A
-sign counts as kept only beyond their `noise`: twice their spread, taken from the median deviation, since a thread with
-two lasting states has seeds that stand far apart and yet agree on the sign.
+sign counts as kept only beyond their `noise`: twice their spread, over the root of the seeds of a point. The spread is
+taken from the median deviation: a thread with two lasting states has seeds that stand far apart and yet agree on the
+sign. So of seeds in another state, while they are fewer than half, `noise` knows nothing.
 """
 
 from __future__ import annotations

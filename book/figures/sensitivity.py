@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from book.figures.svg import Picture
 from book.figures.table import Table, shown
-from sim import sensitivity
+from sim import reported, sensitivity
 
 Record = Mapping[str, Any]
 
@@ -21,6 +21,11 @@ def mark(record: Record) -> str:
     """Whether a record still fits what it was made with: ``fits``, or what has changed since."""
     changed = sensitivity.outdated(record)
     return f"outdated: {changed} changed" if changed else FITS
+
+
+def role(record: Record) -> str:
+    """The role of the figure that a conclusion is: only a predicted one is evidence."""
+    return next((f.role for f in reported.figures(record["thread"]) if f.id == record["id"]), "–")
 
 
 def heaviest(record: Record) -> list[Mapping[str, Any]]:
@@ -125,16 +130,16 @@ def conclusion_table(records: Sequence[Record]) -> Table:
     missing = [t for t in sensitivity.threads() if t not in {r["thread"] for r in records}]
     return Table(
         "Conclusions under other constants",
-        ["conclusion", "data", "gain, %", "one constant", "several", "sign kept", "lost with", "mixtures keep it",
-         "figure from after"],
+        ["conclusion", "role", "data", "gain, %", "one constant", "several", "sign kept", "lost with",
+         "mixtures keep it", "figure from after"],
         [
-            (_name(r), mark(r).partition(":")[0], _signed(r["gain"]["mean"]),
+            (_name(r), role(r), mark(r).partition(":")[0], _signed(r["gain"]["mean"]),
              " to ".join(map(_signed, sensitivity.span(r))), _together(r),
              _yes(r["survives"]["sign"]), ", ".join(r["survives"]["sign_lost_with"]) or "–",
              f"{r['together']['signs_kept']} of {r['together']['points']}", _rate(r))
             for r in records
-        ] + [(thread, "not run", *["–"] * 7) for thread in missing],
-        code=["lost with"],
+        ] + [(thread, "–", "not run", *["–"] * 7) for thread in missing],
+        code=["role", "lost with"],
     )
 
 

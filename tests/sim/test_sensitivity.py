@@ -138,6 +138,15 @@ def test_of_two_states_those_constants_are_shown_that_change_the_state() -> None
     assert min(widths) > 50
 
 
+def test_roles_and_the_noise_are_as_the_page_has_them() -> None:
+    foretold = [r for r in RECORDS if pictures.role(r) == "predicted"]
+    assert [r["survives"]["sign"] for r in foretold].count(True) == 1 < len(foretold)
+    two = next(r for r in RECORDS if sensitivity.border(r["gain"]) is not None)
+    assert (two["design"]["seeds"], pictures.role(two)) == (1, "dependent")
+    assert two["gain"]["noise"] < 1 < -max(two["gain"]["seeds"])  # a seed in another state does not widen it
+    assert two["survives"]["sign"]
+
+
 def test_a_lost_sign_names_the_constant() -> None:
     record: dict[str, Any] = {
         "reported": -10.0, "gain": {"mean": -9.0, "noise": 1.0}, "stated": None,
@@ -173,7 +182,7 @@ def test_a_fresh_record_fits(few: list[sensitivity.Record]) -> None:
 def test_a_record_of_another_engine_is_marked(few: list[sensitivity.Record]) -> None:
     old = {**few[0], "engine": "0" * 16}
     assert pictures.mark(old) == "outdated: the engine changed"
-    assert pictures.conclusion_table([old]).rows[0][1] == "outdated"
+    assert pictures.conclusion_table([old]).rows[0][1:3] == ["dependent", "outdated"]
     assert "outdated: the engine changed" in pictures.tornado([old]).svg()
 
 
@@ -240,8 +249,8 @@ def test_the_picture_states_its_finding_and_stays_inside_its_frame(few: list[sen
 
 def test_a_thread_that_was_not_studied_is_listed(few: list[sensitivity.Record]) -> None:
     rows = pictures.conclusion_table(few).rows
-    assert rows[0][1] == "fits"
-    assert ["tcp-5.17", "not run", *["–"] * 7] in rows
+    assert rows[0][1:3] == ["dependent", "fits"]
+    assert ["tcp-5.17", "–", "not run", *["–"] * 7] in rows
 
 
 def test_the_constants_that_move_nothing_are_counted_not_listed(few: list[sensitivity.Record]) -> None:
