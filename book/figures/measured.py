@@ -179,14 +179,19 @@ def _lock_words() -> dict[str, str]:
     """Passings of locks in hand-overs of a line: measured, published for ticket locks, assumed for queued ones."""
     own = machine.load(OWN)
     every = [machine.load(name) for name in machine.names()]
-    published = [each.cost("ticket_permille") / 1000 for each in every]
+    whole, borrowed = set(), set()  # a lock and a hand-over of one processor, or another one's hand-over
+    for each in every:
+        lock, line = each.constant("ticket_permille"), each.constant("same_socket_ps")
+        if not lock.stand_in:
+            (borrowed if line.stand_in else whole).add(lock.value / 1000)
     assumed = machine.load(own_base()).constant("queued_permille")
     assert assumed.low is not None
     assert assumed.high is not None
     return {
         "own-ticket-lines": f"{own.cost('ticket_permille') / 1000:.1f}",
         "own-queued-lines": f"{own.cost('queued_permille') / 1000:.1f}",
-        "own-ticket-published": f"{min(published):.1f} to {max(published):.1f}",
+        "own-ticket-published": " and ".join(f"{lines:.1f}" for lines in sorted(whole)),
+        "own-ticket-borrowed": " and ".join(f"{lines:.1f}" for lines in sorted(borrowed)),
         "own-queued-assumed": f"{assumed.low / 1000:.1f} to {assumed.high / 1000:.1f}",
     }
 

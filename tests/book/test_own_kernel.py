@@ -65,7 +65,8 @@ def test_a_lock_s_time_holds_two_passings_and_the_page_gives_one() -> None:
     every = {each["loop"]: each["median"] for each in readings["by_threads"] if each["threads"] == 2}
     assert float(words["own-ticket-lines"]) == pytest.approx(every["ticket_lock"] / line / 2, abs=0.1)
     assert float(words["own-queued-lines"]) == pytest.approx(every["queued_lock"] / line / 2, abs=0.1)
-    low, high = map(float, words["own-ticket-published"].split(" to "))
+    low, high = map(float, words["own-ticket-borrowed"].split(" and "))
+    assert low < float(words["own-ticket-published"]) < high  # of one processor, and one only
     assert low < float(words["own-ticket-lines"]) < high
     assert float(words["own-queued-lines"]) > float(words["own-queued-assumed"].split(" to ")[1])
 
