@@ -49,7 +49,8 @@ def share(before: Result, after: Result) -> Slip:
     foretold = 100 * (1 / (1 - freed / 100) - 1)
     gained = 100 * (after.gbps / before.gbps - 1)
     return Slip(
-        "How much does moving the free gain?", "Amdahl's law on its share of the reader",
+        "How much does moving the free gain?",
+        f"Amdahl's law on its {freed:.0f} % of the reader, 1 / (1 − {freed / 100:.2f})",
         f"+{foretold:.0f} %", f"+{gained:.0f} %",
         "moved work is taken for gone",
     )
@@ -61,7 +62,8 @@ def profiled(before: Result) -> Slip:
     busy_ns = before.cpu["reader"] / 100 / before.mpps * 1000  # for a packet on the wire
     return Slip(
         "What does put_page cost a packet?", "the profile's per cent, written as ns",
-        f"{profile['put_page']:.0f} ns", f"{profile['put_page'] / 100 * busy_ns:.0f} ns",
+        f"{profile['put_page']:.0f} ns",
+        f"{profile['put_page'] / 100 * busy_ns:.0f} ns: {profile['put_page']:.0f} % of {busy_ns:.0f} ns",
         "per cent of what was not asked",
     )
 
