@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from pybtex.backends.plaintext import Backend as Plain
 from pybtex.plugin import register_plugin
 from pybtex.richtext import Text
 from pybtex.style.formatting.alpha import Style as Alpha
 from pybtex.style.labels.alpha import LabelStyle
 from pybtex.style.template import field, sentence
+from pybtex_docutils import Backend as Nodes
 from sphinx.application import Sphinx
 
 NAME = "many"
@@ -55,6 +57,12 @@ def as_written(text: Text) -> Text:
 
 
 def connect(app: Sphinx) -> None:
-    """Make the style known under its name, for ``:style:`` of a bibliography."""
+    """Make the style known under its name, for ``:style:`` of a bibliography.
+
+    And the two backends that each citation asks for: pybtex otherwise reads the list of all installed packages for it,
+    six hundred times in this book.
+    """
     register_plugin("pybtex.style.labels", NAME, ManyLabels)
     register_plugin("pybtex.style.formatting", NAME, Style)
+    register_plugin("pybtex.backends", "plaintext", Plain, force=True)  # forced: each is installed under that name
+    register_plugin("pybtex.backends", "docutils", Nodes, force=True)
