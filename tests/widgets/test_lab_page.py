@@ -215,6 +215,24 @@ def test_the_rate_follows_the_kind_of_socket(
     assert "(-" not in page.page.locator(".rp-numbers").inner_text()
 
 
+def test_words_of_the_run_before_are_not_shown_under_the_pictures_of_the_next(
+    write_page: Callable[..., str], watch: Callable[..., Any]
+) -> None:
+    page = LabPage(watch(write_page("stale", ReceivePathLab("tcp-5.17", replications=3))).page)
+    page.page.evaluate("""() => {
+        const lab = document.querySelector("[data-settled]"), hidden = (c) =>
+            getComputedStyle(lab.querySelector(c)).visibility === "hidden";
+        window.seen = [];
+        lab.addEventListener("rp-drawn", (e) =>
+            seen.push([e.detail.done, hidden(".rp-summary"), hidden(".rp-numbers")]), true);
+    }""")
+    page.after(lambda: page.control("mtu").fill("4168"))
+    seen = page.page.evaluate("window.seen")
+    assert [False, True, True] in seen
+    assert seen[-1] == [True, False, False]
+    assert all(done != summary and done != numbers for done, summary, numbers in seen)
+
+
 def test_a_lab_goes_back_to_where_it_began_and_not_to_the_scenarios_defaults(
     write_page: Callable[..., str], watch: Callable[..., Any]
 ) -> None:

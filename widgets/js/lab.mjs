@@ -142,6 +142,8 @@ function render({ model, el }) {
       `${runs.where()} · engine ${String(sidecar.engine_hash).slice(0, 12)} · seed ${values.seed} · ` +
       (settled ? `${results[0].replications} replications, 95 % intervals` : "refining, no interval yet");
     el.dataset.settled = settled;
+    // What was said of the run before keeps its room, so that nothing jumps, but not its words.
+    for (const part of [summary, numbers]) part.classList.toggle("rp-waits", !settled);
     if (!settled) return;
     numbers.replaceChildren(...tables.both(results));
     commandText.textContent = commands();
@@ -281,6 +283,7 @@ function render({ model, el }) {
     },
     failed(reason, before) {
       if (before) el.dispatchEvent(new CustomEvent("rp-failed", { detail: reason }));
+      summary.classList.remove("rp-waits");
       summary.textContent = `No result for these knobs: ${reason}.`;
     },
   });
