@@ -2,7 +2,7 @@
 #   make book          the pages          make test       every quick test
 #   make help          the rest
 .DEFAULT_GOAL := help
-.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all lint lab serve bench sensitivity fuzz wasm course kit grade test-class hub test-hub clean
+.PHONY: help setup engine browser book epub pdf slides notebooks release linkcheck test test-all test-every lint lab serve bench sensitivity fuzz wasm course kit grade test-class hub test-hub clean
 MAKEFLAGS += --no-print-directory
 
 # PYTHON names the Python that makes .venv; empty: the first of 3.11 to 3.13 that is found.
@@ -57,7 +57,10 @@ test: lint browser book  ## every quick test, in under 10 minutes
 	@$(RUN) -m pytest -n 2 --dist worksteal
 
 test-all: browser book  ## the slow tests, which make test leaves out
-	@$(RUN) -m pytest -n 2 --dist worksteal -m slow
+	@$(RUN) -m pytest -n 2 --dist worksteal -m "slow and not exhaustive"
+
+test-every: browser book  ## what the slow tests take a choice of, all of it: half an hour more
+	@$(RUN) -m pytest -n 2 --dist worksteal -m exhaustive
 
 lab: engine  ## JupyterLab on notebook twins of the pages
 	@$(RUN) -m book.build.twins --lab

@@ -17,6 +17,14 @@ from book.build.places import HTML
 settings.register_profile("book", deadline=None)
 settings.load_profile("book")
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test` leaves out what is slow: a test that is exhaustive must be that, too."""
+    for item in items:
+        if item.get_closest_marker("exhaustive") and not item.get_closest_marker("slow"):
+            raise pytest.UsageError(f"{item.nodeid} is exhaustive and not slow")
+
+
 CHROMIUM_ARGUMENTS = [
     "--no-sandbox",  # CI runs as root, where Chromium has no sandbox
     "--disable-gpu",

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 import widgets
+from tests.chosen import chosen
 from tests.widgets import every, pictures, widget_speed
 from tests.widgets.test_jupyter import READ_BACK
 from widgets import assets
@@ -52,7 +53,8 @@ def test_a_widget_is_light_and_documented(name: str) -> None:
 
 @pytest.mark.browser
 @pytest.mark.slow
-@pytest.mark.parametrize("name", every.NAMES)
+# One that runs an engine in its page, one that draws a trace of it, one that is stepped: all others share their code.
+@pytest.mark.parametrize("name", chosen(every.NAMES, ["ReceivePathLab", "Timeline", "LineWatcher"]))
 def test_five_hundred_moves_leave_the_memory_as_it_was(
     watch: Callable[..., Any], write_page: Callable[..., str], name: str
 ) -> None:
