@@ -31,15 +31,27 @@ PHONE: dict[str, Any] = {"viewport": {"width": 375, "height": 800}, "color_schem
 EVERY_DRESS = {"book/index.html", "book/after.html", "book/cite.html"}
 #: Pages that it sees in light among the quick ones: its time grows faster than a page, so the others wait.
 IN_LIGHT = EVERY_DRESS | {"book/machine.html", "book/validation.html", "chapters/tcp-5.17/acks.html"}
+#: Pages that the slow tests see in every dress: each kind of widget, of a still picture, of a table and of a problem.
+CHOSEN = {
+    "book/gallery.html", "book/machine.html", "book/practice.html", "book/validation.html",
+    "chapters/tcp-prequeue.html", "chapters/tcp-5.17/lines.html",
+}
 
 
 def dresses() -> list[Any]:
-    """Each page in light, in the dark and on a phone; most of them among the slow tests."""
+    """Each page in light, in the dark and on a phone; most of them among the slow tests.
+
+    The slow tests see the rest of the book in light: colours and widths come from sheets that all pages share. The
+    references of the simulation are the longest pages, written by a generator.
+    """
     found = []
+    assert not READING or {*IN_LIGHT, *CHOSEN} <= set(READING)  # none, as long as no book is built
     for page in READING:
         for name, options in (("light", LIGHT), ("dark", DARK), ("phone", PHONE)):
             late = page not in (IN_LIGHT if name == "light" else EVERY_DRESS)
             marks = [pytest.mark.slow] if late else []
+            if late and page not in CHOSEN and (name != "light" or page.startswith("book/api")):
+                marks.append(pytest.mark.exhaustive)
             found.append(pytest.param(page, options, id=f"{page}-{name}", marks=marks))
     return found
 

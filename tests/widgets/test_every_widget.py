@@ -86,6 +86,7 @@ def test_five_hundred_moves_leave_the_memory_as_it_was(
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.exhaustive  # what make bench does, tried with few moves
 def test_how_fast_widgets_are_can_be_measured(browser: Browser) -> None:
     assert widget_speed.ready(browser) > 0
     for name in every.NAMES:

@@ -15,6 +15,7 @@ from sim import scenarios
 from sim.exercises import assignments
 from sim.exercises.receiver import Site, design
 from tests.book.course.desk import lost, work_through
+from tests.chosen import chosen
 from tests.sim.exercises.test_routines import MARK, POSTED, RELEASED
 
 NAMES: Final = ("packet-rollover", "udpv6-early-demux", "tcp-rx-skb-cache", "receiver-design")
@@ -26,7 +27,7 @@ FAULTY: Final = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("who", ["zoë", "student007"])
+@pytest.mark.parametrize("who", chosen(["zoë", "student007"], ["zoë"]))
 def test_a_whole_notebook_gets_all_points(name: str, who: str) -> None:
     judged = work_through(name, who)
     assert {q: one.text for q, one in judged.items() if one.points != one.of} == {}
@@ -181,7 +182,7 @@ def test_runs_with_and_without_a_patch_are_told_apart() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("who", ["student000", "student003", "student004"])
+@pytest.mark.parametrize("who", chosen(["student000", "student003", "student004"], ["student003"]))
 def test_another_seed_is_no_mistake(who: str) -> None:
     given = assignments.load("packet-rollover").instance("rollover-measure", who)
     s = scenarios.load("packet-rollover")
@@ -224,9 +225,9 @@ def test_a_design_is_judged_by_its_rate_and_its_price() -> None:
 
 
 @pytest.mark.slow
-def test_every_site_can_be_served() -> None:
-    for k in range(15):
-        site = Site.of(assignments.load("receiver-design").instance("design-receiver", f"student{k:03}"))
-        price, best = cheapest(site)
-        assert site.price(best) == price
-        assert site.run(best).metrics["gbps"].low >= site.target_gbps
+@pytest.mark.parametrize("number", chosen(range(15), [0, 7, 14]))
+def test_every_site_can_be_served(number: int) -> None:
+    site = Site.of(assignments.load("receiver-design").instance("design-receiver", f"student{number:03}"))
+    price, best = cheapest(site)
+    assert site.price(best) == price
+    assert site.run(best).metrics["gbps"].low >= site.target_gbps
