@@ -38,6 +38,11 @@ CHOSEN = {
 }
 
 
+def early(pages: list[str]) -> list[Any]:
+    """Pages that a browser opens among the quick tests: those that it sees in every dress; the others are slow."""
+    return [each if each in EVERY_DRESS | CHOSEN else pytest.param(each, marks=pytest.mark.slow) for each in pages]
+
+
 def dresses() -> list[Any]:
     """Each page in light, in the dark and on a phone; most of them among the slow tests.
 
@@ -190,7 +195,7 @@ def test_headings_begin_with_one_title_and_skip_no_level(page: str) -> None:
     assert [pair for pair in pairwise(own) if pair[1] > pair[0] + 1] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", early(PAGES))
 def test_a_page_works_with_the_network_cut_and_is_light(page: str, watch: Callable[..., Watched]) -> None:
     watched = watch(address(page))
     settled(watched)
@@ -215,7 +220,7 @@ def test_axe_finds_nothing_serious(page: str, options: dict[str, Any], watch: Ca
     assert grave == []
 
 
-@pytest.mark.parametrize("page", READING)
+@pytest.mark.parametrize("page", early(READING))
 def test_a_page_fits_a_phone(page: str, watch: Callable[..., Watched]) -> None:
     watched = watch(address(page), viewport={"width": 375, "height": 800})
     settled(watched)

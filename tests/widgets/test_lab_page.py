@@ -60,6 +60,7 @@ def test_the_page_has_the_numbers_of_python(opened: Callable[..., LabPage], lab:
     assert page.watched.foreign == []  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_every_control_moves_the_picture_by_keys(
     watch: Callable[..., Any], write_page: Callable[..., str], lab: ReceivePathLab
 ) -> None:

@@ -19,12 +19,17 @@ PICTURE = '.rp-still svg[role="img"], .rp-still .rp-worked'
 POLICY = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
-QUICK = {"LineCost", "ReceivePathLab"}  # the others take the same ways through host and pool
+QUICK = ["LineCost", "ReceivePathLab"]  # the others take the same ways through host and pool
+SLOW = ["Practice", "Timeline"]  # what has no engine, and what draws a trace
 
 
 @pytest.fixture(
     scope="module",
-    params=[name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in every.NAMES],
+    params=[
+        *QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW),
+        *(pytest.param(name, marks=[pytest.mark.slow, pytest.mark.exhaustive])
+          for name in every.NAMES if name not in QUICK + SLOW),
+    ],
 )
 def widget(request: pytest.FixtureRequest) -> PathWidget:
     return every.make(request.param)

@@ -48,6 +48,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Course]:
         yield Course.at(shared / "small")
 
 
+@pytest.mark.slow
 def test_every_student_gets_the_points_that_the_hand_in_is_worth(graded: Course) -> None:
     made = sources.notebook(ASSIGNMENT)
     each = sources.points(made)
@@ -57,6 +58,7 @@ def test_every_student_gets_the_points_that_the_hand_in_is_worth(graded: Course)
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("student", "words"), [
     ("ada", "points. Right."), ("blaise", "Not answered. Hint:"), ("carl", "Hint:"),
     ("Đorđe", "The kernel was killed here (signal SIGKILL); the usual reason is memory"),
@@ -66,6 +68,7 @@ def test_everybody_gets_feedback_that_says_what_was_wrong(graded: Course, studen
     assert words in classroom.feedback(graded, student)
 
 
+@pytest.mark.slow
 def test_an_essay_waits_for_a_person_and_a_check_waits_for_nobody(graded: Course) -> None:
     by_hand = sources.points_by_hand(sources.notebook(ASSIGNMENT))
     for student, grades in classroom.scores(graded).items():
@@ -73,6 +76,7 @@ def test_an_essay_waits_for_a_person_and_a_check_waits_for_nobody(graded: Course
         assert waiting == set(by_hand), student
 
 
+@pytest.mark.slow
 def test_grading_again_changes_nothing_and_runs_nothing(graded: Course) -> None:
     before = classroom.scores(graded)
     made = [path for stage in receipts.STAGES for path in (graded.root / stage).rglob("*.*")]
@@ -125,6 +129,7 @@ def test_nbgraders_own_command_takes_the_same_runs(graded: Course) -> None:
     assert classroom.points(graded) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(lms.FORMS))
 def test_a_table_for_an_lms_has_a_row_for_everybody_and_only_known_columns(graded: Course, form: str) -> None:
     rows = list(csv.DictReader(io.StringIO(lms.table(graded, ASSIGNMENT, form))))
@@ -140,11 +145,13 @@ def test_a_spreadsheet_runs_nothing_of_a_students_name() -> None:
     assert [lms._safe(text) for text in ("=1+1", "@x", "-2", "ada")] == ["'=1+1", "'@x", "'-2", "ada"]
 
 
+@pytest.mark.slow
 def test_two_gradings_at_once_are_refused(graded: Course) -> None:
     with batch._alone(graded), pytest.raises(Refusal, match="another grading is at work"):
         batch.grade(graded, ASSIGNMENT, limits=LIMITS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assignment", "words"), [("tcp-5.18", "has not been released; released: tcp-5.17")])
 def test_an_unknown_assignment_is_refused_with_those_there_are(graded: Course, assignment: str, words: str) -> None:
     with pytest.raises(Refusal, match=words):

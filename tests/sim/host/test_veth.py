@@ -147,6 +147,7 @@ def test_an_arm_without_anything_to_fit_on_has_no_number_and_says_what_to_run() 
     assert "run the experiment gro" in off["why"]
 
 
+@pytest.mark.slow
 def test_the_command_line_shows_both_and_refuses_other_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
