@@ -24,6 +24,8 @@ PAGE_BYTES: Final = 4096
 
 #: Allowed settings: least and most.
 MTU: Final = (1280, 9000)
+#: Without BIG TCP, GRO refuses a segment with which a packet would reach this length (GRO_MAX_SIZE of 5.17).
+GRO_LIMIT_BYTES: Final = 65_536
 GRO_MAX_SIZE: Final = (16384, 524280)  # the limit's top since 5.19; the floor is the book's
 MAX_SKB_FRAGS: Final = (17, 45)  # since 6.4; 17 before
 
@@ -74,7 +76,7 @@ def headers_bytes(ip: str, timestamps: int) -> int:
 
 
 def pack(
-    mtu: int = 1500, ip: str = "IPv6", timestamps: int = 1, gro_max_size: int = 65536, max_skb_frags: int = 17
+    mtu: int = 1500, ip: str = "IPv6", timestamps: int = 1, gro_max_size: int = GRO_LIMIT_BYTES, max_skb_frags: int = 17
 ) -> Packing:
     """Fill a GRO packet with segments of one size.
 
@@ -114,7 +116,7 @@ def pack(
     )
 
 
-def sweet_spots(ip: str = "IPv6", timestamps: int = 1, gro_max_size: int = 65536) -> list[tuple[int, int]]:
+def sweet_spots(ip: str = "IPv6", timestamps: int = 1, gro_max_size: int = GRO_LIMIT_BYTES) -> list[tuple[int, int]]:
     """MTUs that waste least: for each number of segments the largest MTU at which so many fit, largest MTU first.
 
     Returns

@@ -30,10 +30,8 @@ CHAPTERS: Final = {
     "after": ("What came after", "book/after"),
 }
 REPLICATIONS: Final = 3  # of a run that gives or answers
-#: Without BIG TCP, GRO refuses a segment with which a packet would reach this length (GRO_MAX_SIZE of 5.17).
-GRO_LIMIT_BYTES: Final = 65_536
 #: Payload of a merged packet at most: over IPv6 with time stamps, whose headers count once.
-MERGED_BYTES: Final = GRO_LIMIT_BYTES - 1 - packing.headers_bytes("IPv6", 1)
+MERGED_BYTES: Final = packing.GRO_LIMIT_BYTES - 1 - packing.headers_bytes("IPv6", 1)
 #: Of as many segments as were drawn for a merged packet (`most`), those that GRO can put into one.
 SEGMENTS: Final = f"min(most, floor({MERGED_BYTES} / payload_bytes))"
 

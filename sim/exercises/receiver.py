@@ -14,10 +14,10 @@ from functools import cache
 from typing import Any, Final
 
 from .. import scenarios
+from ..packing import GRO_LIMIT_BYTES
 from ..result import Result
 from ..scenarios.scenario import Scenario
 from .forms import Choice, Number, Parts
-from .kind import GRO_LIMIT_BYTES
 
 PACKAGES, CORES = 2, 8
 CPUS: Final = PACKAGES * CORES

@@ -10,7 +10,7 @@ import pytest
 from sim import packing, scenarios
 from sim.exercises import assignments, formula
 from sim.exercises.instance import Given
-from sim.exercises.kind import CHAPTERS, GRO_LIMIT_BYTES, REPLICATIONS, Kind, Step
+from sim.exercises.kind import CHAPTERS, REPLICATIONS, Kind, Step
 from sim.exercises.problem import KINDS, Problem, of_chapter, practice
 
 PENCIL = [name for name, kind in KINDS.items() if not kind.scenarios]
@@ -61,10 +61,10 @@ def test_no_packet_is_larger_than_gro_can_make_it(name: str) -> None:
     for seed in SEEDS:
         known = {key: int(value) for key, value in practice(name, seed).known.items()}
         if name == "big-tcp":
-            assert known["small_kib"] * 1024 < GRO_LIMIT_BYTES
+            assert known["small_kib"] * 1024 < packing.GRO_LIMIT_BYTES
             spare.append(packing.GRO_MAX_SIZE[1] - known["small_kib"] * 1024 * known["times"])
         else:
-            spare.append(GRO_LIMIT_BYTES - 1 - 72 - known["segments"] * known["payload_bytes"])
+            spare.append(packing.GRO_LIMIT_BYTES - 1 - 72 - known["segments"] * known["payload_bytes"])
     assert min(spare) >= 0
     assert min(spare) < 100_000 if name == "big-tcp" else min(spare) < 1240
 
