@@ -59,7 +59,7 @@ test: lint browser book  ## every quick test, in under 10 minutes
 test-all: browser book  ## the slow tests, which make test leaves out
 	@$(RUN) -m pytest -n 2 --dist worksteal -m "slow and not exhaustive"
 
-test-every: browser book  ## what the slow tests take a choice of, all of it: half an hour more
+test-every: browser book  ## what the slow tests take a choice of, the rest of it
 	@$(RUN) -m pytest -n 2 --dist worksteal -m exhaustive
 
 lab: engine  ## JupyterLab on notebook twins of the pages
